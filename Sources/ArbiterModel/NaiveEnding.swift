@@ -4,6 +4,8 @@ package import ArbiterCore
 package struct NaiveEnding: Hashable {
     package let outcome: Outcome
     package var isNoop = false
+    /// The ticket for which it was interrupted.
+    package var interruptedBy: TransitionID?
     /// The expected change of the hierarchy.
     package var change: Change?
 
@@ -29,6 +31,7 @@ extension NaiveEnding {
     package init(_ ending: Transition.Ending) {
         outcome = Outcome(ending.outcome)
         isNoop = ending.isNoop
+        interruptedBy = ending.interruptedBy
         change = ending.change.map {
             Change(revision: $0.revision.rawValue, inserted: $0.inserted, removed: $0.removed)
         }

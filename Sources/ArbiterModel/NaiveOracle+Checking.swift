@@ -58,6 +58,12 @@ extension NaiveOracle {
         else {
             throw Broken(.life, "\(entry.id) has another session, locks something else or is to end otherwise")
         }
+        let interruption = transition.interruption.map {
+            Interruption(by: $0.by, client: $0.client, grace: $0.grace)
+        }
+        guard interruption == entry.interruption, transition.consent == entry.consent else {
+            throw Broken(.life, "\(entry.id) is interrupted otherwise: \(String(describing: interruption))")
+        }
         if let session = transition.session, !entry.completesAtGrant,
             !sessions.values.contains(where: { $0.id == session })
         {

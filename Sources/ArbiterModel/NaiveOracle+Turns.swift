@@ -54,6 +54,17 @@ extension NaiveOracle {
         return nil
     }
 
+    /// Whether nothing granted or earlier is in the way of a ticket.
+    func isFree(_ index: Int) -> Bool {
+        let ticket = line[index]
+        return !line.indices.contains { other in
+            guard line[other].scene == ticket.scene, other != index, other < index || line[other].isGranted else {
+                return false
+            }
+            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other].request)
+        }
+    }
+
     // MARK: - The planted fault `overlooksMoves`
 
     /// The lineages of the controllers that an entry locks and that no earlier or granted entry conflicts with.
@@ -106,6 +117,8 @@ extension NaiveOracle {
         case .noop: close(entry.id, as: .completed)
         case .granted(let change):
             granted.append(entry.id)
+            grants += 1
+            line[index].grantNumber = grants
             let isAnimated = change?.isAnimated ?? true
             line[index].type =
                 isAnimated ? entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) } : nil
@@ -163,10 +176,14 @@ extension NaiveOracle {
     }
 
     /// Ends a transition, without granting others.
-    package mutating func close(_ id: TransitionID, as outcome: NaiveEnding.Outcome) {
+    package mutating func close(
+        _ id: TransitionID, as outcome: NaiveEnding.Outcome, by interrupter: TransitionID? = nil
+    ) {
         guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+        reconsider(behind: index)
         let entry = line[index]
         var ending = NaiveEnding(outcome: outcome)
+        ending.interruptedBy = interrupter
         ending.isNoop = outcome == .completed && !entry.isGranted
         if entry.isGranted, let change = change(of: entry) { conclude(entry, change, &ending) }
         line.remove(at: index)

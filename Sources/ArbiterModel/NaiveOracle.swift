@@ -13,6 +13,13 @@ package struct NaiveOracle {
         let since: Int
         package let scope: Scope
         package let session: SessionID?
+        /// Whether it may be interrupted: what it says, or its scene when it was asked for.
+        let consent: Consent?
+        /// How many had been granted when it was asked for, or when a ticket was that it replaced, over all scenes.
+        let grantsWhenAsked: Int
+        /// Which grant it got.
+        var grantNumber: Int?
+        package var interruption: Interruption?
         package var state = TransitionState.queued
         package var completesAtGrant = false
         /// Whether another transition has waited for it since its grant.
@@ -65,6 +72,8 @@ package struct NaiveOracle {
     package var overtakesGrants = false
     /// A planted fault: priorities do not count.
     package var ignoresPriorities = false
+    /// A planted fault: a ticket interrupts what it may, also if it could not be granted then.
+    package var interruptsForNothing = false
 
     /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []
@@ -72,6 +81,10 @@ package struct NaiveOracle {
     package var sessions: [Token: Session] = [:]
     package var isHoldingGrants = false
     private var lastOrder = 0
+    /// How many have been granted.
+    var grants = 0
+    /// The waiting tickets that may be judged again because of the records since this was emptied.
+    package var reconsidered: Set<TransitionID> = []
     /// The newest event of all scenes.
     private var lastEvent: UInt64 = 0
     /// The highest numbers of forgotten scenes.
@@ -107,6 +120,8 @@ package struct NaiveOracle {
             if let scene { settle(scene) }
         case .decide(let id, let gesture): decide(id, gesture.decision)
         case .perform(let id, let operation): perform(id, operation)
+        case .interrupt(let id): interrupt(for: id)
+        case .endInterrupted(let id): endInterrupted(id)
         case .markReady(let id, let client): markReady(id, client)
         case .markGone(let id, let client): part(client, from: id)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
@@ -129,6 +144,7 @@ package struct NaiveOracle {
         case .resume:
             isHoldingGrants = false
             for scene in scenes.keys.sorted(by: { $0.description < $1.description }) { settle(scene) }
+            reconsidered.formUnion(line.filter { !$0.isGranted && $0.request.interrupts }.map(\.id))
         }
     }
 
@@ -147,16 +163,17 @@ package struct NaiveOracle {
     // MARK: - New transitions
 
     /// Adds a transition, which may count from the order of one that it replaced.
-    private mutating func enter(_ asking: Asking, since: Int? = nil) {
+    private mutating func enter(_ asking: Asking, insteadOf replaced: Entry? = nil) {
         let request = asking.request
         make(request.scene)
         lastOrder += 1
         scenes[request.scene]?.lastOrder = lastOrder
         if let token = request.session { visit(request.scene, by: token) }
         var entry = Entry(
-            asking: asking, order: lastOrder, priority: priority(of: request), since: since ?? lastOrder,
+            asking: asking, order: lastOrder, priority: priority(of: request), since: replaced?.since ?? lastOrder,
             scope: scene(request.scene).resolvedScope(of: request),
-            session: request.session.flatMap { sessions[$0]?.id },
+            session: request.session.flatMap { sessions[$0]?.id }, consent: scene(request.scene).consent(of: request),
+            grantsWhenAsked: replaced?.grantsWhenAsked ?? grants,
             members: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
         let index = index(since: entry.since, priority: entry.priority)
         if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
@@ -175,9 +192,9 @@ package struct NaiveOracle {
         let older = coalesced(asking.request).map { line[$0].id }
         switch (older.first, asking.request.coalescing?.keep) {
         case (let first?, .latest):
-            let since = self[first]?.since
+            let replaced = self[first]
             for id in older { close(id, as: .superseded(by: asking.id)) }
-            enter(asking, since: since)
+            enter(asking, insteadOf: replaced)
         case (let first?, .first):
             enter(asking)
             close(asking.id, as: .superseded(by: first))
@@ -185,7 +202,14 @@ package struct NaiveOracle {
             enter(asking)
         }
         grant(in: asking.request.scene)
-        if self[asking.id]?.state == .queued { tell(.transition(.queued, asking.id), in: asking.request.scene) }
+        let victims = victims(of: asking.id)
+        if self[asking.id]?.state == .queued, victims.map(isKeptWaiting) ?? true {
+            tell(.transition(.queued, asking.id), in: asking.request.scene)
+        }
+        if let victims {
+            interrupt(victims, for: asking.id)
+            grant(in: asking.request.scene)
+        }
         tellContention(in: asking.request.scene)
     }
 

@@ -49,6 +49,11 @@ package struct NaiveScene {
         defaults.lease = patch.defaults.lease ?? defaults.lease
         defaults.scope = patch.defaults.scope ?? defaults.scope
         defaults.priority = patch.defaults.priority ?? defaults.priority
+        switch patch.defaults.interruptibility {
+        case .never: defaults.consent = nil
+        case .allowed(let consent): defaults.consent = consent
+        case nil: break
+        }
         let used = tree.nodes.values.compactMap(\.type)
         guard used.allSatisfy({ name in types.contains { $0.name == name } }) else { return nil }
         return try? Storyboard(segues: segues, transitionTypes: types, defaults: defaults)
@@ -95,6 +100,15 @@ package struct NaiveScene {
     package func resolvedScope(of request: TransitionRequest) -> Scope {
         let standard: Scope = storyboard.defaults.scope == .operation && request.operation != nil ? .operation : .scene
         return request.scope ?? standard
+    }
+
+    /// Whether a request may be interrupted: what it says, or else what the scene says.
+    func consent(of request: TransitionRequest) -> Consent? {
+        switch request.interruptibility {
+        case .never: nil
+        case .allowed(let consent): consent
+        case nil: storyboard.defaults.consent
+        }
     }
 
     package func conflict(_ one: [ControllerID]?, _ other: [ControllerID]?, ignoringAncestors: Bool = false) -> Bool {
@@ -158,7 +172,7 @@ package struct NaiveScene {
         if locked(by: request, scope) == nil { return [] }
         var named = brought(by: request)
         if case .controllers(let list) = scope { named.formUnion(list) }
-        for case .controller(let id, _) in request.expectations { named.insert(id) }
+        for case .controller(let id, _, _) in request.expectations { named.insert(id) }
         if let operation = request.operation { named.formUnion(existing(namedBy: operation)) }
         return named
     }
@@ -168,7 +182,7 @@ package struct NaiveScene {
     package func holds(_ expectation: ArbiterCore.Expectation) -> Bool {
         switch expectation {
         case .revision(let expected): expected.rawValue == revision
-        case .controller(let id, let condition): holds(id, condition)
+        case .controller(let id, let condition, let isNegated): holds(id, condition) != isNegated
         }
     }
 

@@ -32,6 +32,10 @@ struct Ledger {
         /// The last sign of life of its owner, or later.
         var heardAt: Instant
         var preparingSince: Instant?
+        /// Since when the grace of its interruption runs.
+        var interruptedSince: Instant?
+        /// Whether an await of its owner was answered since then.
+        var knowsInterruption = false
         /// When it was granted, on the arbiter's clock.
         var grantedAt: Instant?
         /// The progress of its gesture.
@@ -137,7 +141,7 @@ struct Ledger {
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
         case .end, .revoke, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed, .timeOutParticipants,
-            .adopt, .resume,
+            .interrupt, .endInterrupted, .adopt, .resume,
             .stop:
             break
         }
@@ -162,6 +166,20 @@ struct Ledger {
         if let index = index(of: id) { entries[index].claims = claims }
     }
 
+    /// Notes that the grace of an interrupted transition runs from an instant, unless it does already.
+    ///
+    /// - Returns: whether it did not.
+    mutating func noteInterruption(of id: TransitionID, at now: Instant) -> Bool {
+        guard let index = index(of: id), entries[index].interruptedSince == nil else { return false }
+        entries[index].interruptedSince = now
+        return true
+    }
+
+    /// Notes that an await of the owner of an interrupted transition is answered.
+    mutating func noteInterruptionIsKnown(_ id: TransitionID) {
+        if let index = index(of: id) { entries[index].knowsInterruption = true }
+    }
+
     /// Notes the progress of a gesture.
     ///
     /// - Returns: the progress with what earlier ones said.
@@ -183,6 +201,8 @@ struct Ledger {
             entries[index].isClaimed = entries[index].grant != nil
             entries[index].progress = nil
             entries[index].preparingSince = entries[index].isPreparing ? now : nil
+            entries[index].interruptedSince = nil
+            entries[index].knowsInterruption = false
         }
     }
 

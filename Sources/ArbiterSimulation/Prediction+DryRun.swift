@@ -9,11 +9,14 @@ struct Trial {
     let outcome: Outcome
 
     enum Outcome {
-        /// With what its completion changes, all appearance events, and the type of its animation.
-        case granted(NaiveEnding.Change?, appearance: [AppearanceEvent], TransitionTypeName?)
+        /// With what its completion changes, all appearance events, the type of its animation, and whom it interrupts at once.
+        case granted(
+            NaiveEnding.Change?, appearance: [AppearanceEvent], TransitionTypeName?, interrupting: Set<TransitionID>)
         case noop
         /// All who are in the way, of whom the answer names the first.
         case blocked(Set<TransitionID>)
+        /// Whom it interrupts, and all who are in the way.
+        case interrupting(Set<TransitionID>, blockers: Set<TransitionID>)
         case withheld
         case superseded(by: TransitionID)
     }
@@ -22,15 +25,22 @@ struct Trial {
     func fits(_ dryRun: DryRun) -> Bool {
         guard dryRun.revision.rawValue == revision else { return false }
         switch (outcome, dryRun.outcome) {
-        case (.granted(let change, let appearance, let type), .granted(let preview)):
+        case (.granted(let change, let appearance, let type, []), .granted(let preview)):
             return change?.inserted == preview.plan?.inserted && change?.removed == preview.plan?.removed
                 && appearance == preview.appearance && type == preview.animation?.type
+        case (.granted(let change, let appearance, let type, let victims), .grantedInterrupting(let named, let preview)):
+            return change?.inserted == preview.plan?.inserted && change?.removed == preview.plan?.removed
+                && appearance == preview.appearance && type == preview.animation?.type && victims == Set(named)
+        case (.interrupting(let victims, let blockers), .interrupting(let named, let inTheWay)):
+            return victims == Set(named) && victims.count == named.count && blockers.isSuperset(of: inTheWay)
+                && inTheWay.count == min(blockers.count, Limits.blockersShown)
         case (.blocked(let blockers), .blocked(let named)):
             return blockers.isSuperset(of: named) && Set(named).count == named.count
                 && named.count == min(blockers.count, Limits.blockersShown)
         case (.superseded(let older), .superseded(let named)): return older == named
         case (.noop, .noop), (.withheld, .withheld): return true
-        case (.granted, _), (.noop, _), (.blocked, _), (.withheld, _), (.superseded, _): return false
+        case (.granted, _), (.noop, _), (.blocked, _), (.interrupting, _), (.withheld, _), (.superseded, _):
+            return false
         }
     }
 }
@@ -73,15 +83,20 @@ extension Rulebook {
             if case .superseded(let older) = ending.outcome { return .success(.superseded(by: older)) }
             return Verdict.Refusal(ending.outcome).map { .failure(Refused(refusal: $0)) } ?? .success(.noop)
         }
+        let interrupted = after.line.filter { $0.interruption?.by == id }.map(\.id)
+        let victims = Set(interrupted + after.endings.filter { $0.ending.interruptedBy == id }.map(\.id))
         if after[id]?.isGranted != true {
-            return .success(
-                oracle.isHoldingGrants ? .withheld : .blocked(inTheWay(of: request, before: id, in: after)))
+            let blockers = inTheWay(of: request, before: id, in: after)
+            if !victims.isEmpty { return .success(.interrupting(victims, blockers: blockers.union(victims))) }
+            return .success(oracle.isHoldingGrants ? .withheld : .blocked(blockers))
         }
         let type = after[id]?.type
         let beginning = after.appearance(because: id)
         after.apply(.end(id, token: Token(high: 0, low: 0), .completed))
         let change = after.endings.first { $0.id == id }?.ending.change
-        return .success(.granted(change, appearance: beginning + after.appearance(because: id), type))
+        return .success(
+            .granted(
+                change, appearance: beginning + after.appearance(because: id), type, interrupting: victims))
     }
 
     /// The unfinished transitions that conflict with a request and are granted or before it, each asked for alone.

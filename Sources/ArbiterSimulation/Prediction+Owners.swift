@@ -75,6 +75,7 @@ extension Rulebook {
             return performed == operation
                 ? Prediction(verdict: .performed(isNoop: false)) : refused(.alreadyPerformed)
         }
+        guard running.interruption == nil else { return refused(.interrupted) }
         guard entry.gesture == nil else { return refused(.alreadyDecided) }
         var request = entry.request
         request.operation = operation
@@ -115,11 +116,12 @@ extension Rulebook {
 }
 
 extension Ledger.Entry {
-    func hasReached(_ milestone: Milestone) -> Bool {
+    func hasReached(_ milestone: Milestone, in oracle: NaiveOracle) -> Bool {
         if ending != nil { return true }
         return switch milestone {
         case .granted: grant != nil
         case .running: ran != nil
+        case .interrupted: oracle[id]?.interruption != nil
         case .ended: false
         }
     }

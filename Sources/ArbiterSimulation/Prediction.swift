@@ -35,7 +35,9 @@ struct Rulebook {
         case .dryRun(let request, let isSerialized): dryRun(request, isSerialized: isSerialized)
         case .await(let id, let token, let milestone, _, let wait):
             owned(id, token: token) { entry in
-                let parks = wait > .zero && !isDraining && !entry.hasReached(milestone)
+                // The owner hears of an interruption at once.
+                let isNews = token != nil && oracle[id]?.interruption != nil && !entry.knowsInterruption
+                let parks = wait > .zero && !isDraining && !entry.hasReached(milestone, in: oracle) && !isNews
                 return Prediction(verdict: parks ? .parked : .transition(id))
             }
         case .awaitIdle(let scene, let quiet, _, let wait): awaitIdle(scene, quiet: quiet, wait: wait)
@@ -73,7 +75,8 @@ struct Rulebook {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .perform, .markReady, .markGone, .endSession, .declare, .patch, .delete,
+            case .end, .revoke, .decide, .perform, .interrupt, .endInterrupted, .markReady, .markGone, .endSession,
+                .declare, .patch, .delete,
                 .expire,
                 .expireUnclaimed,
                 .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop, nil:
@@ -125,7 +128,7 @@ struct Rulebook {
         }
         return Prediction(
             verdict: .declared(StoryboardVersion(revision: version.revision, patches: version.patches + 1)),
-            record: .patch(name, patch.without(old.defaults.priority)))
+            record: .patch(name, patch.without(old.defaults)))
     }
 
     private func delete(_ name: SceneName, _ precondition: Precondition) -> Prediction {
@@ -151,10 +154,13 @@ struct Rulebook {
 }
 
 extension StoryboardPatch {
-    /// The patch without a default priority that is the one that there is.
-    fileprivate func without(_ priority: Priority) -> StoryboardPatch {
+    /// The patch without the defaults that only later rules know and that are as they are said to be.
+    fileprivate func without(_ defaults: Storyboard.Defaults) -> StoryboardPatch {
         var patch = self
-        if patch.defaults.priority == priority { patch.defaults.priority = nil }
+        if patch.defaults.priority == defaults.priority { patch.defaults.priority = nil }
+        if let said = patch.defaults.interruptibility, said.consent == defaults.consent {
+            patch.defaults.interruptibility = nil
+        }
         return patch
     }
 }

@@ -21,6 +21,7 @@ struct Replica {
         oracle.forgetsRows = fault == .forgottenRow
         oracle.overtakesGrants = fault == .overtakenGrant
         oracle.ignoresPriorities = fault == .ignoredPriority
+        oracle.interruptsForNothing = fault == .uselessInterruption
         oracles = [0: oracle]
     }
 

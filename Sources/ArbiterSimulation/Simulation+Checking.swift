@@ -61,6 +61,8 @@ extension Simulation {
             throw Broken(.oracle, "\(id) ends as \(NaiveEnding(ending)), and was to end as \(expected)")
         }
         switch (outcome, transition.gesture?.decision) {
+        case (.cancelled, .finish) where ending.interruptedBy != nil && ledger[id]?.ran == nil:
+            break
         case (.completed, .cancel), (.cancelled, .finish):
             throw Broken(.life, "\(id) is \(outcome) against its gesture")
         case (.superseded(let other), _):

@@ -23,6 +23,7 @@ extension Simulation {
             statistics.count(isNewer ? .supersededByNewer : .supersededByOlder)
         case .revoked: statistics.count(.revoked)
         }
+        if ending.interruptedBy != nil { statistics.count(.interrupted) }
         guard ending.change != nil, let operation = transition.request.operation else { return }
         statistics.countDone(operation.type)
         if case .expired = outcome { statistics.count(.appliedAtExpiry) }
@@ -91,6 +92,7 @@ extension Statistics.Figure {
         case .alreadyEnded, .endedWithoutOwner: self = .lateEnds
         case .alreadyDecided: self = .contradictions
         case .alreadyPerformed: self = .secondOperations
+        case .interrupted: self = .operationsInGrace
         // All calls are known under the first rules.
         case .olderRules: return nil
         case .notInteractive: self = .notInteractive

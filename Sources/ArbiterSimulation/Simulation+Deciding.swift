@@ -49,6 +49,11 @@ extension Simulation {
         if let hold = entry.request.maxHold, let since = entry.grantedAt, since.advanced(by: hold) <= now {
             throw Broken(.decision, "\(entry.id) runs for longer than it may")
         }
+        if let since = entry.interruptedSince, let grace = oracle[entry.id]?.interruption?.grace,
+            since.advanced(by: grace) <= now
+        {
+            throw Broken(.decision, "\(entry.id) runs on after its grace")
+        }
         if entry.isPreparing, let since = entry.preparingSince, since.advanced(by: entry.request.ready) <= now {
             throw Broken(.decision, "\(entry.id) waits on for its participants")
         }
@@ -100,6 +105,10 @@ extension Simulation {
             guard let entry = ledger[id], entry.isPreparing,
                 entry.preparingSince.map({ $0.advanced(by: entry.request.ready) <= now }) ?? false
             else { throw Broken(.decision, "\(id) runs before its participants are late") }
+        case .endInterrupted(let id):
+            guard let since = ledger[id]?.interruptedSince, let grace = oracle[id]?.interruption?.grace,
+                since.advanced(by: grace) <= now
+            else { throw Broken(.decision, "\(id) ends before its grace is over") }
         case .endSession(let id, let ending):
             guard ending == .expired, vigils.isDue(id, at: now) else {
                 throw Broken(.session, "\(id) is \(ending.rawValue) too early")
@@ -111,7 +120,7 @@ extension Simulation {
         case .stop:
             guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
         case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .perform, .markReady,
-            .markGone, .adopt, .distrust, .skipFences:
+            .interrupt, .markGone, .adopt, .distrust, .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")
         }
     }

@@ -33,7 +33,8 @@ extension Simulation {
         case .overtakingQueue, .skippedReplay, .repeatedFence, .answerBeforeCommit, .forgottenEnd, .unappliedEnd,
             .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
             .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
-            .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow, .overtakenGrant, .ignoredPriority:
+            .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow, .overtakenGrant, .ignoredPriority,
+            .uselessInterruption:
             break
         }
         return heard

@@ -16,6 +16,7 @@ extension Simulation {
         let isResumed = isDown && journal.isOpen
         if isResumed { try takeUp() }
         var turn = Turn(pending: pending)
+        replica.oracle.reconsidered = []
         if isTurn, !isDown {
             answerDueAwaits(&turn)
             answerDueIdlers(&turn)
@@ -23,6 +24,7 @@ extension Simulation {
         let entries = journal.takeAppended()
         for entry in entries { try follow(entry, &turn) }
         if let pending = turn.pending { try judge(pending, kept: nil, at: observed, &turn) }
+        try checkNobodyHasToInterrupt(turn)
         guard restartRecords.isEmpty || !configuration.watchesJournal else {
             throw Broken(.record, "a restart does not journal \(restartRecords)")
         }
@@ -58,14 +60,22 @@ extension Simulation {
         case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession(_, .ended),
             .declare,
             .patch, .delete:
+            try checkNobodyHasToInterrupt(turn)
             turn.waking.removeAll()
             turn.wakingIdlers.removeAll()
             if let pending = turn.pending { return try judge(pending, kept: entry, at: entry.sequence, &turn) }
             guard !configuration.watchesJournal else { throw Broken(.record, "nobody asked for \(entry.record)") }
             try keep(entry, asIf: nil, &turn)
-        case .expire, .expireUnclaimed, .markGone, .timeOutParticipants, .endSession(_, .expired), .adopt, .distrust,
-            .skipFences,
-            .resume, .stop:
+        case .interrupt(let id):
+            if isBecauseOfAsk(id, turn), let pending = turn.pending {
+                try judge(pending, kept: nil, at: observed - 1, &turn)
+            }
+            try checkMayInterrupt(id, turn)
+            statistics.count(.lateInterruptions)
+            try keep(entry, asIf: entry.record, &turn)
+        case .expire, .expireUnclaimed, .markGone, .timeOutParticipants, .endInterrupted, .endSession(_, .expired),
+            .adopt, .distrust, .skipFences, .resume, .stop:
+            try checkNobodyHasToInterrupt(turn)
             // A ticket is given up because its owner's connection has closed.
             if case .expire(let id, .abandoned) = entry.record,
                 parked.contains(where: { $0.number == leavingAwait && $0.transition == id })
@@ -107,7 +117,11 @@ extension Simulation {
             pending, OwedAnswer.State(transition: transition, sequence: sequence), verdict: prediction.verdict,
             trial: prediction.trial)
         if case .dryRun = ask { try checkNothingHasChanged(because: ask) }
-        if case .blocked = prediction.trial?.outcome { statistics.count(.dryRunsBlocked) }
+        switch prediction.trial?.outcome {
+        case .blocked: statistics.count(.dryRunsBlocked)
+        case .interrupting: statistics.count(.dryRunsInterrupting)
+        case .granted, .noop, .withheld, .superseded, nil: break
+        }
     }
 
     /// Applies a record to the replica, the oracle, the ledger and the vigils, and checks them.
@@ -155,6 +169,8 @@ extension Simulation {
             }
         }
         if let predicted { replica.oracle = predicted } else { replica.oracle.apply(record) }
+        // Who consents to be interrupted knows that its lease does not protect it.
+        for (id, ending) in oracle.endings where ending.interruptedBy != nil { holds.relinquish(id) }
         let lease = record.request.map { oracle.scene($0.scene).storyboard.defaults.lease } ?? .zero
         let moment = observedAt ?? Moment(instant: now, timestamp: Timestamp(milliseconds: 0))
         ledger.note(record, at: moment, sequence: observed, lease: lease)
@@ -182,7 +198,7 @@ extension Record {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
         case .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession, .declare, .patch,
-            .delete, .expire,
+            .delete, .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }

@@ -105,7 +105,7 @@ extension Simulation {
         case .declare(let scene, _), .delete(let scene): idleTimes.begin(scene, at: now)
         case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession,
             .patch,
-            .expire,
+            .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             break
         }

@@ -150,6 +150,7 @@ extension Simulation {
         try checkPromises()
         statistics.count(.revivals, ledger.truncate(to: observed))
         ledger.restartMomentary(at: now)
+        for entry in oracle.line where entry.interruption != nil { _ = ledger.noteInterruption(of: entry.id, at: now) }
         vigils.begin(oracle.sessions.values, at: now)
         idleTimes.begin(at: now)
         heldSince = now

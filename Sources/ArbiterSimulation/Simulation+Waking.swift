@@ -39,7 +39,12 @@ extension Simulation {
             .revoke, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) was predicted to park")
         }
-        if ask.isOwners { ledger.hear(target.id, at: now) }
+        if ask.isOwners {
+            ledger.hear(target.id, at: now)
+            if let ticket = oracle[target.id], !ticket.isGranted, ticket.request.interrupts {
+                replica.oracle.reconsidered.insert(target.id)
+            }
+        }
         let bound = ask.isOwners ? sessionBinding(target.id) : nil
         if let bound { vigils.attach(bound) }
         parked.append(
@@ -52,6 +57,7 @@ extension Simulation {
     mutating func answerDueAwaits(_ turn: inout Turn) {
         let now = now
         for waiting in parked where waiting.until <= now {
+            if waiting.request.ask.isOwners { turn.ownersLeaving.insert(waiting.transition) }
             wake(waiting)
             statistics.count(.wakesUnreached)
             turn.waking.append(waiting.number)
@@ -69,11 +75,20 @@ extension Simulation {
             }
         }
         let (entries, reached) = (ledger, parked)
+        for interrupted in oracle.line where interrupted.interruption != nil {
+            if ledger.noteInterruption(of: interrupted.id, at: observedAt?.instant ?? now) {
+                statistics.count(.interruptions)
+            }
+        }
         for waiting in reached {
             guard let entry = entries[waiting.transition] else {
                 throw Broken(.wake, "\(waiting.number) waits for a transition that is not known")
             }
-            guard entry.hasReached(waiting.milestone) else { continue }
+            let isTold = waiting.request.ask.isOwners && oracle[waiting.transition]?.interruption != nil
+            guard entry.hasReached(waiting.milestone, in: oracle) || isTold && !entry.knowsInterruption else {
+                continue
+            }
+            if isTold { ledger.noteInterruptionIsKnown(waiting.transition) }
             wake(waiting)
             parked.removeAll { $0.number == waiting.number }
         }
@@ -125,6 +140,7 @@ extension Simulation {
         case .await(let id, _?, _, let claims, _):
             if case .refused = prediction.verdict { break }
             ledger.note(id, claims: claims)
+            if oracle[id]?.interruption != nil { ledger.noteInterruptionIsKnown(id) }
         case .start(let request), .serialize(let request, _):
             if let session = request.session.flatMap({ oracle.sessions[$0] }) { vigils.hear(session.id, at: now) }
         case .ready(let id, _, let token):
@@ -152,7 +168,7 @@ extension Record {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
         case .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession, .declare, .patch,
-            .delete, .expire,
+            .delete, .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
         }

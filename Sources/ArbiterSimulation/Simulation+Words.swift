@@ -112,7 +112,11 @@ extension Simulation {
             line[owned.id].map { $0.state == .running && $0.request.operation == nil } ?? false
         }
         let isPerformed = { (owned: Client.Owned) in line[owned.id]?.performed != nil }
-        let isWanted = chance.isOnce(in: 8) ? { _ in true } : chance.isOnce(in: 2) ? isPerformed : isBare
+        let isInterrupted = { (owned: Client.Owned) in isBare(owned) && line[owned.id]?.interruption != nil }
+        let hasInterrupted = clients.contains { $0.owned.contains(where: isInterrupted) }
+        let isWanted =
+            hasInterrupted && !chance.isOnce(in: 3)
+            ? isInterrupted : chance.isOnce(in: 8) ? { _ in true } : chance.isOnce(in: 2) ? isPerformed : isBare
         guard let client = someClient(where: { $0.owned.contains(where: isWanted) }),
             let owned = clients[client].owned.filter(isWanted).randomElement(using: &chance),
             let entry = ledger[owned.id]

@@ -25,6 +25,9 @@ package struct Statistics: Sendable {
         case supersededByNewer = "superseded by a newer one"
         case supersededByOlder = "superseded by an older one"
         case revoked
+        case interruptions = "interruptions that began"
+        case lateInterruptions = "tickets that interrupted later than at once"
+        case interrupted = "ended by an interruption"
         case appliedAtExpiry = "done although expired"
         case declared
         case deleted
@@ -69,6 +72,7 @@ package struct Statistics: Sendable {
         case lateEnds = "ends after the end"
         case contradictions = "contradictions of a gesture"
         case secondOperations = "operations given to what has one"
+        case operationsInGrace = "operations given to what is interrupted"
         case notInteractive = "gestures of what is not driven"
         case tooEarly = "words that come too early"
         case tooLate = "participants ready too late"
@@ -85,6 +89,7 @@ package struct Statistics: Sendable {
         case idleWaitsOver = "awaits of scenes that were not idle in time"
         case dryRuns = "dry runs"
         case dryRunsBlocked = "dry runs with others in the way"
+        case dryRunsInterrupting = "dry runs that would interrupt"
         case leaves = "connections closed"
         case lostRequests = "requests lost"
         case lateRequests = "requests delivered late or twice"

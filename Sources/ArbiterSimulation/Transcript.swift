@@ -156,6 +156,8 @@ extension Record {
         case .skipFences: 16
         case .resume: 17
         case .stop: 18
+        case .interrupt(let id): id.rawValue &+ 36
+        case .endInterrupted(let id): id.rawValue &+ 37
         case .expireUnclaimed(let ids): ids.reduce(19) { $0 &* 31 &+ $1.rawValue }
         }
     }

@@ -8,6 +8,8 @@ struct Turn {
     ///
     /// They are answered before the ask, and before or after any other decision that was due.
     var waking: [Int] = []
+    /// The transitions of whose owners the last such await was.
+    var ownersLeaving: Set<TransitionID> = []
     /// The same of the awaits of idle scenes.
     var wakingIdlers: [Int] = []
 }

@@ -29,6 +29,7 @@ enum Verdict: Hashable {
         case alreadyEnded
         case alreadyDecided
         case alreadyPerformed
+        case interrupted
         case outsideScope
         case olderRules
         case endedWithoutOwner
@@ -81,6 +82,7 @@ extension Verdict.Refusal {
         case .alreadyEnded: self = .alreadyEnded
         case .alreadyDecided: self = .alreadyDecided
         case .alreadyPerformed: self = .alreadyPerformed
+        case .interrupted: self = .interrupted
         case .outsideScope: self = .outsideScope
         case .olderRules: self = .olderRules
         case .endedWithoutOwner: self = .endedWithoutOwner
@@ -121,7 +123,8 @@ extension Verdict.Refusal {
         switch self {
         case .queueFull, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
-            .alreadyPerformed, .outsideScope, .olderRules, .endedWithoutOwner, .notInteractive, .notRunning, .tooLate,
+            .alreadyPerformed, .interrupted, .outsideScope, .olderRules, .endedWithoutOwner, .notInteractive,
+            .notRunning, .tooLate,
             .notAParticipant, .recovering,
             .idempotencyKeyReused, .unknownTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse,
             .invalidStoryboard,

@@ -19,7 +19,8 @@ struct ProblemTests {
             404: ["not-found", "unknown-scene", "unknown-transition"],
             405: ["method-not-allowed"], 406: ["not-acceptable"],
             409: [
-                "busy", "in-use", "already-ended", "already-decided", "already-performed", "not-interactive",
+                "busy", "in-use", "already-ended", "already-decided", "already-performed", "interrupted",
+                "not-interactive",
                 "not-running", "too-late",
             ],
             410: ["expired", "rejected", "superseded", "revoked"],

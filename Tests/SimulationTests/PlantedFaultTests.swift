@@ -110,8 +110,13 @@ struct PlantedFaultTests {
     }
 
     @Test func `priorities that do not count are found`() {
-        expect([.oracle, .order, .record, .reply], of: .ignoredPriority)
-        expect([.oracle, .hierarchy, .order, .life, .reply], of: .ignoredPriority, watchingJournal: false)
+        expect([.oracle, .order, .event, .record, .reply], of: .ignoredPriority)
+        expect([.oracle, .hierarchy, .order, .event, .life, .reply], of: .ignoredPriority, watchingJournal: false)
+    }
+
+    @Test func `an interruption for one who could not run is found`() {
+        expect([.oracle, .event, .decision, .record, .reply, .life], of: .uselessInterruption)
+        expect([.oracle, .event, .reply, .life], of: .uselessInterruption, watchingJournal: false)
     }
 
     @Test func `a row of silent tickets that ends one by one is found`() {

@@ -69,8 +69,8 @@ extension Transition {
             id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: request,
             scope: scope, lease: lease, requestedAt: requestedAt.moved(later: later),
             requestedRevision: requestedRevision,
-            session: session, participants: participants, gesture: gesture, phase: phase.moved(later: later),
-            isPerformed: isPerformed)
+            session: session, consent: consent, fenceWhenAsked: fenceWhenAsked, participants: participants,
+            gesture: gesture, phase: phase.moved(later: later), isPerformed: isPerformed, interruption: interruption)
     }
 }
 
@@ -85,7 +85,7 @@ extension Transition.Phase {
                 Transition.Ending(
                     outcome: ending.outcome, grant: ending.grant?.moved(later: later),
                     endedAt: ending.endedAt.moved(later: later), change: ending.change, isNoop: ending.isNoop,
-                    appearance: ending.appearance))
+                    interruptedBy: ending.interruptedBy, appearance: ending.appearance))
         }
     }
 }

@@ -1,6 +1,7 @@
 /// A condition on the hierarchy that is checked at the grant.
 package enum Expectation: Hashable, Sendable {
-    case controller(ControllerID, is: Condition)
+    /// The controller is so or, if it is negated, it is not.
+    case controller(ControllerID, is: Condition, isNegated: Bool = false)
     case revision(Revision)
 
     package enum Condition: String, Hashable, Sendable, CaseIterable {
@@ -16,6 +17,9 @@ package enum Expectation: Hashable, Sendable {
         /// It is the selected tab.
         case selected
     }
+
+    /// The oldest rules that know it.
+    var neededRules: Rules { if case .controller(_, _, isNegated: true) = self { .second } else { .first } }
 }
 
 /// An expectation that did not hold.

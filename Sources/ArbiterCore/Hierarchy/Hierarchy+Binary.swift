@@ -78,8 +78,8 @@ extension Hierarchy: BinaryCodable {
 extension Expectation: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         switch self {
-        case .controller(let controller, let condition):
-            writer.write(UInt8(0))
+        case .controller(let controller, let condition, let isNegated):
+            writer.write(UInt8(isNegated ? 2 : 0))
             writer.write(controller)
             writer.writeWord(condition)
         case .revision(let revision):
@@ -92,6 +92,7 @@ extension Expectation: BinaryCodable {
         switch try reader.read(UInt8.self) {
         case 0: self = .controller(try reader.read(), is: try reader.readWord())
         case 1: self = .revision(try reader.read())
+        case 2: self = .controller(try reader.read(), is: try reader.readWord(), isNegated: true)
         default: throw reader.malformed("an expectation")
         }
     }

@@ -19,6 +19,8 @@ struct PlaceTree {
         var isFirstClear = false
         /// The granted part, if any.
         var holder: LinePlace?
+        /// Whether the granted part may be interrupted.
+        var holderYields = false
         /// The places directly below.
         var children: [ControllerID: Int] = [:]
         /// Of each child and each priority, the first and the last waiting part at or below the child.
@@ -29,6 +31,10 @@ struct PlaceTree {
         var rankAmongGranted = 0
         /// The number of granted parts at or below this place.
         var granted = 0
+        /// How many of them may be interrupted.
+        var yielding = 0
+        /// The number of waiting parts at or below this place whose transitions interrupt.
+        var interrupting = 0
         /// What the children have published as their candidates, including outdated entries.
         var childrenCandidates = Heap<Part>()
         /// The earliest waiting part at or below this place that nothing at or below it is in the way of.
@@ -92,9 +98,10 @@ extension PlaceTree {
     }
 
     /// Grants a waiting part.
-    mutating func grant(_ order: LinePlace, at place: Int) {
+    mutating func grant(_ order: LinePlace, at place: Int, yields: Bool) {
         take(order, from: place)
         places[place].holder = order
+        places[place].holderYields = yields
         count(1, grantedAt: place)
         update(from: place)
     }
@@ -224,13 +231,24 @@ extension PlaceTree {
         return place
     }
 
+    /// Adds to the count of parts whose transitions interrupt, at a place and at every place above it.
+    mutating func count(_ change: Int, interruptingAt start: Int) {
+        var place: Int? = start
+        while let current = place {
+            places[current].interrupting += change
+            place = places[current].parent
+        }
+    }
+
     /// Adds to the count of granted parts at the place and at every place above it.
     private mutating func count(_ change: Int, grantedAt start: Int) {
+        let yielding = places[start].holderYields ? change : 0
         var place = start
         while true {
             let before = places[place].granted
             let after = before + change
             places[place].granted = after
+            places[place].yielding += yielding
             guard let parent = places[place].parent else { return }
             if before == 0 {
                 places[place].rankAmongGranted = places[parent].grantedChildren.count

@@ -1,6 +1,11 @@
 // Blockers: the transitions that an error or a view shows as the reason to wait, limited in number.
 
 extension ScopeQueue {
+    /// Whether a new request for the scope that names these controllers would be granted at once at a place in the line.
+    func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = [], at order: LinePlace) -> Bool {
+        !scope.contains { places.isHeldUp($0, before: order) } && !ids.contains { coming.isComing($0, before: order) }
+    }
+
     /// The transitions in the way of a new request at a place in the line, for the scope and naming these controllers: granted
     /// ones first, at most `limit`.
     func blockers(

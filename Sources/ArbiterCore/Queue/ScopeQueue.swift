@@ -31,6 +31,8 @@ struct ScopeQueue {
     private(set) var changed: [LinePlace] = []
     /// The number of granted transitions that no other one has waited for yet.
     private(set) var uncontended = 0
+    /// The number of waiting transitions that interrupt.
+    private(set) var interrupting = 0
 
     /// What a transition has to do with controllers that are coming.
     struct Arrivals {
@@ -55,6 +57,10 @@ struct ScopeQueue {
         var isGranted = false
         /// Whether another transition has waited for it since its grant.
         var isContended = false
+        /// Whether it interrupts what is in its way, if that consents.
+        let interrupts: Bool
+        /// Whether it consents to be interrupted.
+        let yields: Bool
     }
 
     var isEmpty: Bool { entries.isEmpty }
@@ -82,16 +88,20 @@ extension ScopeQueue {
     ///   - scope: the paths of its parts; no path may be a prefix of another.
     ///   - names: the controllers that the paths depend on.
     ///   - arrivals: the controllers that it brings in, and those that it names.
+    ///   - interrupts: whether it interrupts what is in its way.
+    ///   - yields: whether it consents to be interrupted.
     mutating func append(
         _ order: LinePlace, id: TransitionID, scope: [ScopePath], names: [ControllerID] = [],
-        arrivals: Arrivals = Arrivals()
+        arrivals: Arrivals = Arrivals(), interrupts: Bool = false, yields: Bool = false
     ) {
         let standing = scope.count == 1 && scope[0].isEmpty ? Self.top : scope.map { places.place(at: $0) }
         entries[order] = Entry(
-            id: id, names: names, arrivals: arrivals, places: standing, waiting: standing.count)
+            id: id, names: names, arrivals: arrivals, places: standing, waiting: standing.count,
+            interrupts: interrupts, yields: yields)
+        if interrupts { interrupting += 1 }
         note(names, of: order)
         for place in standing {
-            insert(order, at: place)
+            insert(order, at: place, interrupts: interrupts)
         }
         bringIn(arrivals.brought, by: order)
         waitForArrivals(order)
@@ -150,11 +160,12 @@ extension ScopeQueue {
             wanted.append(place)
             guard !entry.places.contains(place) else { continue }
             entry.waiting += 1
-            insert(order, at: place)
+            insert(order, at: place, interrupts: entry.interrupts)
         }
         // Removed last: an earlier removal could free a place that is still wanted.
         for place in entry.places where !wanted.contains(place) {
             if !places.isClear(order, at: place) { entry.waiting -= 1 }
+            if entry.interrupts { places.count(-1, interruptingAt: place) }
             places.remove(order, from: place)
         }
         entry.places = wanted
@@ -226,8 +237,13 @@ extension ScopeQueue {
         uncontended += 1
         if changed.last != order { changed.append(order) }
         granted.insert(order)
-        for place in entries[order]?.places ?? [] { places.grant(order, at: place) }
-        return entries[order]?.id
+        guard let entry = entries[order] else { return nil }
+        if entry.interrupts { interrupting -= 1 }
+        for place in entry.places {
+            if entry.interrupts { places.count(-1, interruptingAt: place) }
+            places.grant(order, at: place, yields: entry.yields)
+        }
+        return entry.id
     }
 
     /// Removes a transition that has ended.
@@ -239,20 +255,28 @@ extension ScopeQueue {
         if granted.remove(order) != nil {
             if !entry.isContended { uncontended -= 1 }
             for id in entry.arrivals.named { coming.removeHolder(order, of: id) }
+        } else if entry.interrupts {
+            interrupting -= 1
         }
         forget(entry.names, of: order)
         keepAway(entry.arrivals.brought, by: order)
         for place in entry.places {
-            if entry.isGranted { places.letGo(of: place) } else { places.remove(order, from: place) }
+            if entry.isGranted {
+                places.letGo(of: place)
+            } else {
+                if entry.interrupts { places.count(-1, interruptingAt: place) }
+                places.remove(order, from: place)
+            }
         }
     }
 
     /// The places of a whole scene.
     static let top = [PlaceTree.top]
 
-    private mutating func insert(_ order: LinePlace, at place: Int) {
+    private mutating func insert(_ order: LinePlace, at place: Int, interrupts: Bool) {
         // The part that was first and clear now waits for the new one.
         if let first = places.insert(order, at: place) { entries[first]?.waiting += 1 }
+        if interrupts { places.count(1, interruptingAt: place) }
     }
 }
 
@@ -331,14 +355,5 @@ extension ScopeQueue {
         for id in entries[order]?.arrivals.named ?? [] where coming.removeNamer(order, of: id) {
             entries[order]?.waiting -= 1
         }
-    }
-}
-
-// MARK: - Questions
-
-extension ScopeQueue {
-    /// Whether a new request for the scope that names these controllers would be granted at once at a place in the line.
-    func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = [], at order: LinePlace) -> Bool {
-        !scope.contains { places.isHeldUp($0, before: order) } && !ids.contains { coming.isComing($0, before: order) }
     }
 }

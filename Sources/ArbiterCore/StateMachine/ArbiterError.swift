@@ -34,6 +34,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case alreadyDecided(TransitionView)
     /// The transition has an operation already, and another one than the event gives it.
     case alreadyPerformed(TransitionView)
+    /// The transition is being interrupted, and begins nothing any more.
+    case interrupted(TransitionView)
     /// The operation that a running transition is given touches what it does not hold.
     case outsideScope(TransitionID)
     /// The rules of the journal, which nodes of an earlier version keep to, do not know what is asked for.
@@ -82,7 +84,8 @@ extension ArbiterError {
             true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
-            .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .outsideScope, .olderRules,
+            .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .outsideScope,
+            .olderRules,
             .notInteractive, .notRunning, .tooLate,
             .unknownSession, .notAParticipant,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge, .leaseTooLong:

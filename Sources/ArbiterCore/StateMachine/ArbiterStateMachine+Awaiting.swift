@@ -23,12 +23,22 @@ extension ArbiterStateMachine {
             hear(ownerOf: transition, in: step)
             momentary.attention[id]?.claims = claims
         }
-        if let park, !momentary.isDraining, !transition.hasReached(milestone) {
+        let isNews = token != nil && transition.interruption != nil && hearsOfInterruption(id)
+        if let park, !momentary.isDraining, !transition.hasReached(milestone), !isNews {
             let named = sessionID(of: session)
             self.park(park, on: id, until: milestone, isOwner: token != nil, session: named, in: &step)
             return .parked
         }
         return .now(try view(of: id, at: step.now))
+    }
+
+    /// Notes that an await of the owner of an interrupted transition is answered.
+    ///
+    /// - Returns: whether it is the first one since the interruption began.
+    private mutating func hearsOfInterruption(_ id: TransitionID) -> Bool {
+        guard momentary.attention[id]?.knowsInterruption == false else { return false }
+        momentary.attention[id]?.knowsInterruption = true
+        return true
     }
 
     /// Parks an await until its milestone or until its wait has run out.
@@ -45,15 +55,19 @@ extension ArbiterStateMachine {
         guard isOwner else { return }
         momentary.attention[id]?.ownersWaiting += 1
         attend(id, at: step.now)
+        if let ticket = durable.transitions[id], ticket.isQueued, ticket.request.interrupts { reconsider([id]) }
     }
 
-    /// Answers the awaits parked on a transition whose milestone it has reached.
+    /// Answers the awaits parked on a transition whose milestone it has reached, and those of an owner that is interrupted.
     mutating func wakeWaiters(of transition: Transition, in step: inout Step) {
         guard let waiters = momentary.attention[transition.id]?.waiters, !waiters.isEmpty else { return }
         let reached = waiters.sorted().filter {
-            momentary.waiters[$0].map { transition.hasReached($0.milestone) } ?? false
+            momentary.waiters[$0].map { waiter in
+                transition.hasReached(waiter.milestone) || waiter.isOwner && transition.interruption != nil
+            } ?? false
         }
         let hadOwner = reached.contains { momentary.waiters[$0]?.isOwner == true }
+        if hadOwner, transition.interruption != nil { _ = hearsOfInterruption(transition.id) }
         for waiter in reached { unpark(waiter, in: &step) }
         // The lease starts when the owner is answered.
         if hadOwner, !transition.isEnded { noteAnswer(to: transition.id, at: step.now) }

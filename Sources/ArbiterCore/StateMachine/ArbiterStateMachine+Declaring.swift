@@ -49,6 +49,7 @@ extension ArbiterStateMachine {
         var patch = patch
         // Not kept, so that earlier rules know the record.
         if patch.defaults.priority == old.defaults.priority { patch.defaults.priority = nil }
+        if patch.defaults.interruptibility?.consent == old.defaults.consent { patch.defaults.interruptibility = nil }
         let new: Storyboard
         do throws(StoryboardFault) {
             new = try old.changed(by: patch)

@@ -14,6 +14,7 @@ extension ArbiterStateMachine {
             case .quiet(let scene): wakeIdlers(of: scene, in: &step)
             case .resumption: resume(in: &step)
             case .hold(let id): expire(id, because: .hold, in: &step)
+            case .interruption(let id): endInterrupted(id, in: &step)
             case .ready(let id): timeOutParticipants(of: id, in: &step)
             case .session(let id):
                 if momentary.lives[id]?.leaving != nil {
@@ -23,6 +24,7 @@ extension ArbiterStateMachine {
                 }
             case .transition(let id): expire(id, in: &step)
             }
+            interruptForReconsidered(in: &step)
             step.spend(1)
             // A session that ends in portions remains due.
             if case .session(let id) = deadline, momentary.lives[id]?.leaving != nil { continue }

@@ -129,7 +129,7 @@ extension Transition {
 }
 
 extension TransitionOutcome {
-    fileprivate init(_ outcome: EndOutcome) {
+    init(_ outcome: EndOutcome) {
         switch outcome {
         case .completed: self = .completed
         case .cancelled: self = .cancelled

@@ -88,9 +88,10 @@ extension ArbiterStateMachine {
     /// - Returns: the ended transition; it may already be forgotten because of the limits.
     @discardableResult
     mutating func endAndGrant(
-        _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
+        _ id: TransitionID, as outcome: TransitionOutcome, interruptedBy interrupter: TransitionID? = nil,
+        in step: inout Step
     ) -> TransitionView {
-        let ended = end(id, as: outcome, in: &step)
+        let ended = end(id, as: outcome, interruptedBy: interrupter, in: &step)
         settle(ended.request.scene, step: &step)
         prune(at: step.now)
         return view(of: ended, at: step.now)
@@ -99,7 +100,8 @@ extension ArbiterStateMachine {
     /// Ends a transition; the caller grants what it blocked later in the same step.
     @discardableResult
     mutating func end(
-        _ id: TransitionID, as outcome: TransitionOutcome, in step: inout Step
+        _ id: TransitionID, as outcome: TransitionOutcome, interruptedBy interrupter: TransitionID? = nil,
+        in step: inout Step
     ) -> Transition {
         guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends but is not known") }
         let name = transition.request.scene
@@ -122,11 +124,17 @@ extension ArbiterStateMachine {
         case .ended:
             preconditionFailure("\(id) has already ended, and ends again as \(outcome)")
         }
+        let isInterrupted = transition.interruption != nil
         transition.end(
             Transition.Ending(
                 outcome: outcome, grant: grant, endedAt: step.moment, change: effect.change,
-                isNoop: outcome == .completed && grant == nil, appearance: effect.appearance))
+                isNoop: outcome == .completed && grant == nil, interruptedBy: interrupter,
+                appearance: effect.appearance))
         durable.transitions[id] = transition
+        // Asked so, the queue is copied only where somebody interrupts.
+        if (durable.scenes[name]?.queue.interrupting ?? 0) > 0 {
+            reconsider(durable.scenes[name]?.queue.interrupters(behind: transition.place) ?? [])
+        }
         durable.changeScene(name) { $0.leave(transition) }
         durable.memory.charge(-transition.request.byteCount, to: transition.session)
         momentary.mayHaveIdleScenes = true
@@ -138,12 +146,14 @@ extension ArbiterStateMachine {
         durable.noteEnd(of: transition, at: step.now)
         momentary.deadlines.cancel(.transition(id))
         if transition.request.maxHold != nil { momentary.deadlines.cancel(.hold(id)) }
+        if isInterrupted { momentary.deadlines.cancel(.interruption(id)) }
         if !transition.participants.isEmpty { momentary.deadlines.cancel(.ready(id)) }
         tell(effect.appearance, of: transition, in: &step)
         tell(.ended, transition, in: &step)
         if outcome.concernsOperator { step.add(.notify(.ended(view(of: transition, at: step.now)))) }
         wakeWaiters(of: transition, in: &step)
         momentary.attention.removeValue(forKey: id)
+        if !momentary.reconsidered.isEmpty { momentary.reconsidered.remove(id) }
         return transition
     }
 

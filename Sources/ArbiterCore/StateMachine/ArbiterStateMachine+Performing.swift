@@ -14,7 +14,7 @@ extension ArbiterStateMachine {
     ///   - step: the turn.
     /// - Returns: the transition afterwards.
     /// - Throws: `unknownTransition`, `wrongToken`, `notRunning`, `alreadyEnded`, `endedWithoutOwner`, `alreadyPerformed`,
-    ///   `alreadyDecided`, `outsideScope`, and every other reason why the operation is not possible now.
+    ///   `interrupted`, `alreadyDecided`, `outsideScope`, and every other reason why the operation is not possible now.
     package mutating func perform(
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation] = [],
         in step: inout Step
@@ -30,6 +30,7 @@ extension ArbiterStateMachine {
                 guard performed == operation else { throw .alreadyPerformed(view) }
                 plan = try? durable.scenes[transition.request.scene]?.storyboard.plan(operation)
             } else {
+                guard transition.interruption == nil else { throw .interrupted(view) }
                 guard transition.gesture == nil else { throw .alreadyDecided(view) }
                 plan = try checkedPlan(of: operation, for: transition, expecting: expectations)
                 if let plan { perform(id, operation, plan, in: &step) }

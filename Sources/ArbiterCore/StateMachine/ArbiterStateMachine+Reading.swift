@@ -69,6 +69,9 @@ extension ArbiterStateMachine {
             let lease = left(until: deadline) ?? transition.lease
             remaining.lease = min(lease, left(until: momentary.deadlines[.hold(transition.id)]) ?? lease)
             remaining.ready = left(until: momentary.deadlines[.ready(transition.id)])
+            if transition.interruption != nil {
+                remaining.grace = left(until: momentary.deadlines[.interruption(transition.id)])
+            }
         case .ended:
             break
         }

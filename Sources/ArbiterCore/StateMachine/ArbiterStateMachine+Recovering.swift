@@ -22,6 +22,9 @@ extension ArbiterStateMachine {
             if let hold = transition.request.maxHold, let grant = transition.grant {
                 momentary.deadlines.schedule(.hold(transition.id), at: grant.instant.advanced(by: hold))
             }
+            if let interruption = transition.interruption {
+                momentary.deadlines.schedule(.interruption(transition.id), at: now.advanced(by: interruption.grace))
+            }
             if transition.state == .preparing {
                 momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
             }
@@ -88,6 +91,7 @@ extension ArbiterStateMachine {
         // Sorted, so that a replay grants in the same order.
         for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
             settle(scene, step: &step)
+            reconsider(durable.scenes[scene]?.queue.interrupters ?? [])
         }
         prune(at: step.now)
     }

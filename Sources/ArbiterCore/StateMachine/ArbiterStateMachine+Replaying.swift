@@ -72,6 +72,8 @@ extension ArbiterStateMachine {
         case .delete(let scene): try delete(scene, if: .none, in: &step)
         case .expire(let id, let reason): expire(id, because: reason, in: &step)
         case .expireUnclaimed(let ids): expireUnclaimed(ids, in: &step)
+        case .interrupt(let id): interrupt(for: id, in: &step)
+        case .endInterrupted(let id): endInterrupted(id, in: &step)
         case .timeOutParticipants(let id): timeOutParticipants(of: id, in: &step)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants, in: &step)
         case .adopt(let retention): adopt(retention, in: &step)

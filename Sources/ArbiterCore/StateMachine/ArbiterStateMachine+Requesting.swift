@@ -74,11 +74,21 @@ extension ArbiterStateMachine {
             enter(request, id: id, token: token, isSerialized: true, in: &step)
         }
         grantWhatIsFree(in: request.scene, asker: id, step: &step)
-        if let transition = transition(id), transition.state == .queued { tell(.queued, transition, in: &step) }
+        if let transition = transition(id), transition.isQueued { beginToWait(transition, in: &step) }
         tellContention(in: request.scene, step: &step)
         let answer = try answerGrant(of: id, park: park, in: &step)
         prune(at: step.now)
         return answer
+    }
+
+    /// Tells that a new transition waits, unless it interrupts all that is in its way at once.
+    private mutating func beginToWait(_ ticket: Transition, in step: inout Step) {
+        guard ticket.request.interrupts, let planned = plannedInterruption(for: ticket) else {
+            return tell(.queued, ticket, in: &step)
+        }
+        if !planned.isImmediate { tell(.queued, ticket, in: &step) }
+        carryOut(planned, for: ticket, in: &step)
+        grantWhatIsFree(in: ticket.request.scene, asker: ticket.id, step: &step)
     }
 
     /// Answers a `serialize`: now, or at the grant if it parks.
@@ -215,7 +225,7 @@ extension ArbiterStateMachine {
         stopIdling(request.scene)
         let transition = newTransition(
             request, id: id, token: token, isSerialized: isSerialized,
-            countingFrom: replaced?.place.order ?? order, at: step.moment)
+            insteadOf: replaced, at: step.moment)
         precondition(!durable.transitions.contains(id), "\(id) is in use")
         durable.transitions[id] = transition
         durable.file(transition)
@@ -230,16 +240,28 @@ extension ArbiterStateMachine {
 
     func newTransition(
         _ request: TransitionRequest, id: TransitionID, token: Token, isSerialized: Bool,
-        countingFrom order: RequestOrder, at moment: Moment
+        insteadOf replaced: Transition? = nil, at moment: Moment
     ) -> Transition {
+        let place = replaced?.place.order ?? durable.lastOrder
         let terms = durable.scenes[request.scene]?.terms(of: request) ?? unusedScene.terms(of: request)
         return Transition(
-            id: id, token: token, order: durable.lastOrder, place: LinePlace(order, terms.priority),
+            id: id, token: token, order: durable.lastOrder, place: LinePlace(place, terms.priority),
             isSerialized: isSerialized, request: request,
             scope: terms.scope, lease: terms.lease, requestedAt: moment, requestedRevision: terms.revision,
-            session: sessionID(of: request.session), participants: request.participants,
+            session: sessionID(of: request.session), consent: terms.consent,
+            fenceWhenAsked: fenceWhenAsked(request, insteadOf: replaced), participants: request.participants,
             gesture: nil, phase: .queued(Transition.Queued())
         )
+    }
+}
+
+extension ArbiterStateMachine {
+    /// The last fence that was given when a request was asked for; it counts as asked for when a ticket was that it replaces.
+    ///
+    /// - Returns: `nil` if nothing depends on it.
+    private func fenceWhenAsked(_ request: TransitionRequest, insteadOf replaced: Transition?) -> Fence? {
+        guard request.interrupts || durable.rules > .first && request.coalescing != nil else { return nil }
+        return replaced?.fenceWhenAsked ?? durable.lastFence
     }
 }
 
@@ -275,10 +297,10 @@ extension Scene {
     /// What a new transition gets from its scene.
     fileprivate func terms(
         of request: TransitionRequest
-    ) -> (scope: Scope, priority: Priority, lease: Duration, revision: Revision) {
+    ) -> (scope: Scope, priority: Priority, consent: Consent?, lease: Duration, revision: Revision) {
         (
-            resolvedScope(of: request), resolvedPriority(of: request), request.lease ?? storyboard.defaults.lease,
-            numbers.revision
+            resolvedScope(of: request), resolvedPriority(of: request), resolvedConsent(of: request),
+            request.lease ?? storyboard.defaults.lease, numbers.revision
         )
     }
 

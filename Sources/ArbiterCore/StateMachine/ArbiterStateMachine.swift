@@ -110,6 +110,7 @@ extension ArbiterStateMachine {
         let answer = run(in: &step) { machine, step throws(ArbiterError) in
             try event(&machine, &context, &step)
         }
+        interruptForReconsidered(in: &step)
         doWhatIsDue(in: &step)
         return answer
     }
@@ -267,6 +268,8 @@ struct MomentaryState: Sendable {
     var takenOverAt: Instant?
     /// The parked awaits.
     var waiters = Table<WaiterID, Waiter>()
+    /// The tickets that are judged in this turn, because they may interrupt somebody now.
+    var reconsidered: Set<TransitionID> = []
     /// Since when scenes are idle, and the awaits that are parked for it.
     var idling = Idling()
     var deadlines = DeadlineQueue()
@@ -300,6 +303,8 @@ struct Attention: Sendable {
     var isUnclaimed = false
     /// When it was granted, if it is unclaimed.
     var grantedAt: Instant?
+    /// Whether an await of its owner has been answered since its interruption began.
+    var knowsInterruption = false
     /// The last word of its owner.
     var heardAt: Instant
     /// The last position of the finger that drives it.

@@ -18,13 +18,15 @@ struct DeadlineQueue {
         case session(SessionID)
         /// The end of the longest time that a granted transition may take.
         case hold(TransitionID)
+        /// The end of the grace of an interrupted transition.
+        case interruption(TransitionID)
         /// The end of the time for which grants are withheld after a crash.
         case resumption
 
-        /// Whether it ends what nobody says anything about; then a word that came before it, and is not heard yet, counts first.
+        /// Whether it ends what its owner, or somebody else, may have said something about; then a word that came before it, and is not heard yet, counts first.
         var isOfSilence: Bool {
             switch self {
-            case .transition, .ready, .session: true
+            case .transition, .ready, .session, .interruption: true
             case .waiter, .quiet, .hold, .resumption: false
             }
         }
@@ -38,6 +40,7 @@ struct DeadlineQueue {
             case .ready(let id): id._rawHashValue(seed: seed &+ 1)
             case .session(let id): id._rawHashValue(seed: seed)
             case .hold(let id): id._rawHashValue(seed: seed &+ 2)
+            case .interruption(let id): id._rawHashValue(seed: seed &+ 3)
             case .resumption: seed
             }
         }

@@ -16,6 +16,11 @@ package struct DryRun: Hashable, Sendable {
         case noop
         /// Unfinished transitions are in the way: granted ones first, at most `Limits.blockersShown`.
         case blocked(by: [TransitionID])
+        /// It would wait until these have been interrupted, of whom at most `Limits.interruptedShown` are named, and those
+        /// whose interruption has begun already.
+        case interrupting([TransitionID], blockers: [TransitionID])
+        /// It would interrupt these at once, and be granted.
+        case grantedInterrupting([TransitionID], Preview)
         /// Nothing is granted for so long, because clients may hold leases that the journal lost.
         case withheld(for: Duration)
         /// It would end: an older ticket with its coalescing key remains.
@@ -84,12 +89,36 @@ extension ArbiterStateMachine {
         case .givesWay(let older): return .superseded(by: older.id)
         case .takesOver(let older):
             if let withheld = withheld(at: now) { return withheld }
-            if let blockers = blockers(of: request, takingOver: older) { return .blocked(by: blockers) }
+            if let blockers = blockers(of: request, takingOver: older) {
+                return interruption(by: request, insteadOf: older[0], blockers) ?? .blocked(by: blockers)
+            }
             return preview(of: try possibleTurn(of: request), request)
         case nil:
             if let withheld = withheld(at: now) { return withheld }
-            return try outcomeOfTurn(request, at: now)
+            let outcome = try outcomeOfTurn(request, at: now)
+            guard case .blocked(let blockers) = outcome else { return outcome }
+            return interruption(by: request, insteadOf: nil, blockers) ?? outcome
         }
+    }
+
+    /// What a request would interrupt at the place of a ticket that it replaces, or at the last one.
+    private func interruption(
+        by request: TransitionRequest, insteadOf replaced: Transition?, _ blockers: [TransitionID]
+    ) -> DryRun.Outcome? {
+        guard request.interrupts, let scene = durable.scenes[request.scene] else { return nil }
+        let asker = Interrupter(
+            request: request, scope: scene.resolvedScope(of: request),
+            place: replaced.map { place(of: request, countingFrom: $0.place.order) } ?? scene.lastPlace(for: request),
+            fence: replaced?.fenceWhenAsked ?? durable.lastFence, id: nil)
+        guard let planned = plannedInterruption(for: asker) else { return nil }
+        let ids = planned.new.prefix(Limits.interruptedShown).map(\.id)
+        guard planned.isImmediate else { return .interrupting(ids, blockers: blockers) }
+        return .grantedInterrupting(ids, preview(of: planned.plan, request, in: planned.scene))
+    }
+
+    private func place(of request: TransitionRequest, countingFrom order: RequestOrder) -> LinePlace {
+        let scene = durable.scenes[request.scene] ?? unusedScene
+        return LinePlace(order, scene.resolvedPriority(of: request))
     }
 
     private func withheld(at now: Instant) -> DryRun.Outcome? {
@@ -109,7 +138,7 @@ extension ArbiterStateMachine {
     /// The transitions in the way of a request that takes over the place of older tickets; `nil` if its turn comes at once.
     private func blockers(of request: TransitionRequest, takingOver older: [Transition]) -> [TransitionID]? {
         guard let order = older.first?.place.order, let scene = durable.scenes[request.scene] else { return nil }
-        let (claim, place) = (scene.claim(of: request), LinePlace(order, scene.resolvedPriority(of: request)))
+        let (claim, place) = (scene.claim(of: request), place(of: request, countingFrom: order))
         guard !scene.queue.isFree(claim.paths, naming: claim.arrivals.named, at: place) else { return nil }
         return scene.queue.blockers(
             of: claim.paths, naming: claim.arrivals.named, at: place, limit: Limits.blockersShown)
@@ -118,13 +147,17 @@ extension ArbiterStateMachine {
     private func preview(of turn: Turn, _ request: TransitionRequest) -> DryRun.Outcome {
         switch turn {
         case .granted(let plan):
-            let scene = durable.scenes[request.scene] ?? unusedScene
-            return .granted(
-                DryRun.Preview(
-                    resolved: scene.storyboard.resolved(request.operation),
-                    animation: scene.animation(of: request, plan), plan: plan))
+            return .granted(preview(of: plan, request, in: durable.scenes[request.scene] ?? unusedScene))
         case .noop: return .noop
         case .rejected(let rejection): preconditionFailure("\(rejection) is refused before")
         }
+    }
+
+    private func preview(
+        of plan: OperationPlan?, _ request: TransitionRequest, in scene: Scene
+    ) -> DryRun.Preview {
+        DryRun.Preview(
+            resolved: scene.storyboard.resolved(request.operation), animation: scene.animation(of: request, plan),
+            plan: plan)
     }
 }

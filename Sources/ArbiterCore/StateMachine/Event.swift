@@ -50,6 +50,8 @@ package struct SceneEvent: Hashable, Sendable {
         /// Another transition has begun to wait for it.
         case contended
         case released
+        /// Its interruption has begun.
+        case interrupting
         /// It has been given its operation.
         case updated
         case ended

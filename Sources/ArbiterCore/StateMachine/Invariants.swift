@@ -54,6 +54,9 @@ extension ArbiterStateMachine {
                 }
             }
         }
+        for (name, scene) in durable.scenes {
+            if let broken = scene.queue.brokenCount() { return "scene \(name): \(broken)" }
+        }
         let tickets = durable.scenes.values.reduce(0) { $0 + $1.tickets.count }
         guard durable.memory.queued == tickets else {
             return "\(durable.memory.queued) are queued, and \(tickets) have tickets"
@@ -106,6 +109,9 @@ extension ArbiterStateMachine {
                 isSilent = owners == 0 && !queued.completesAtGrant && transition.session == nil
             case .preparing, .running: isSilent = owners == 0
             case .ended: isSilent = false
+            }
+            if transition.interruption != nil, momentary.deadlines[.interruption(id)] == nil {
+                return "\(id) is interrupted for ever"
             }
             if isSilent, momentary.deadlines[.transition(id)] == nil { return "\(id) has no deadline" }
         }

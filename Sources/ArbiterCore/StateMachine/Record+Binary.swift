@@ -22,6 +22,8 @@ extension Record: BinaryCodable {
         static let adopt: UInt8 = 18
         static let perform: UInt8 = 19
         static let markGone: UInt8 = 20
+        static let interrupt: UInt8 = 21
+        static let endInterrupted: UInt8 = 22
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -82,6 +84,12 @@ extension Record: BinaryCodable {
         case .timeOutParticipants(let id):
             writer.write(Code.timeOutParticipants)
             writer.write(id)
+        case .interrupt(let id):
+            writer.write(Code.interrupt)
+            writer.write(id)
+        case .endInterrupted(let id):
+            writer.write(Code.endInterrupted)
+            writer.write(id)
         case .openSession(let client, let timeToLive, let id, let token, let caller):
             writer.write(Code.openSession)
             writer.write(client)
@@ -138,6 +146,10 @@ extension Record: BinaryCodable {
             self = .markGone(try reader.read(), client: try reader.read())
         case Code.timeOutParticipants:
             self = .timeOutParticipants(try reader.read())
+        case Code.interrupt:
+            self = .interrupt(try reader.read())
+        case Code.endInterrupted:
+            self = .endInterrupted(try reader.read())
         case Code.openSession:
             self = .openSession(
                 client: try reader.readOptional(), timeToLive: try reader.read(), id: try reader.read(),

@@ -39,6 +39,10 @@ package enum Record: Hashable, Sendable {
     case expire(TransitionID, ExpiryReason)
     /// A grant was not claimed, and the tickets behind it expired with it because their owners were silent too.
     case expireUnclaimed([TransitionID])
+    /// A ticket interrupted what is in its way, later than in the step of its request.
+    case interrupt(TransitionID)
+    /// The grace of an interrupted transition is over.
+    case endInterrupted(TransitionID)
     /// The time that the participants had to become ready ran out.
     case timeOutParticipants(TransitionID)
 

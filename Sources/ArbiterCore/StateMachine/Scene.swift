@@ -64,7 +64,8 @@ extension Scene {
         if !transition.isQueued { claim.arrivals.named = [] }
         queue.append(
             transition.place, id: transition.id, scope: claim.paths,
-            names: storyboard.names(of: transition.scope, operation), arrivals: claim.arrivals)
+            names: storyboard.names(of: transition.scope, operation), arrivals: claim.arrivals,
+            interrupts: transition.request.interrupts, yields: transition.consent != nil)
     }
 
     /// Adds a granted transition to the queue, as it was before it was stored.
@@ -195,6 +196,11 @@ extension Scene {
     func resolvedPriority(of request: TransitionRequest) -> Priority {
         if let priority = request.priority { return priority }
         return min(storyboard.defaults.priority, request.highestPriority ?? storyboard.defaults.priority)
+    }
+
+    /// The consent of a request to be interrupted: its own, or the scene's default.
+    func resolvedConsent(of request: TransitionRequest) -> Consent? {
+        request.interruptibility.map(\.consent) ?? storyboard.defaults.consent
     }
 
     /// The place behind all that is before a new request in the line.

@@ -35,7 +35,7 @@ extension Storyboard {
             named.formUnion(operation.named)
             named.formUnion(names(of: operation))
         }
-        for case .controller(let id, _) in request.expectations { named.insert(id) }
+        for case .controller(let id, _, _) in request.expectations { named.insert(id) }
         return named
     }
 

@@ -8,11 +8,12 @@ extension Storyboard: BinaryCodable {
         writer.write(defaults.lease)
         // A storyboard that earlier rules know ends with the word.
         guard neededRules == .second else { return writer.writeWord(defaults.scope) }
-        writer.write(defaults.scope.rawValue + Self.more)
+        writer.write(defaults.scope.rawValue + Self.more + (defaults.consent == nil ? "" : Self.more))
         writer.write(defaults.priority)
+        if let consent = defaults.consent { writer.write(consent) }
     }
 
-    /// What follows the last word if more comes behind it.
+    /// What follows the last word if a priority comes behind it, and a second time if a consent does too.
     private static let more = "+"
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -22,12 +23,14 @@ extension Storyboard: BinaryCodable {
         var defaults = Defaults(
             duration: try reader.read(), curve: try reader.readWord(), lease: try reader.read())
         let word = try reader.readText()
-        let hasMore = word.hasSuffix(Self.more)
-        guard let scope = DefaultScope(rawValue: hasMore ? String(word.dropLast(Self.more.count)) : word) else {
+        let name = word.prefix { String($0) != Self.more }
+        let more = word.count - name.count
+        guard let scope = DefaultScope(rawValue: String(name)), more <= 2 else {
             throw reader.malformed("a default scope")
         }
         defaults.scope = scope
-        if hasMore { defaults.priority = try reader.read() }
+        if more > 0 { defaults.priority = try reader.read() }
+        if more > 1 { defaults.consent = try reader.read() as Consent }
         do throws(StoryboardFault) {
             try self.init(hierarchy: hierarchy, segues: segues, transitionTypes: types, defaults: defaults)
         } catch {
@@ -124,5 +127,5 @@ extension Scope: BinaryCodable {
 
 extension Storyboard {
     /// The oldest rules that know all of it.
-    var neededRules: Rules { defaults.priority == .standard ? .first : .second }
+    var neededRules: Rules { defaults.priority == .standard && defaults.consent == nil ? .first : .second }
 }

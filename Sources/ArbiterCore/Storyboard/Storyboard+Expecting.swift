@@ -6,7 +6,9 @@ extension Storyboard {
         let actual: String? =
             switch expectation {
             case .revision(let expected): expected == revision ? nil : "revision \(revision.rawValue)"
-            case .controller(let id, let condition): hierarchy.contradiction(of: id, being: condition)
+            case .controller(let id, let condition, isNegated: false): hierarchy.contradiction(of: id, being: condition)
+            case .controller(let id, let condition, isNegated: true):
+                hierarchy.contradiction(of: id, being: condition) == nil ? condition.rawValue : nil
             }
         return actual.map { FailedExpectation(expectation: expectation, actual: $0) }
     }

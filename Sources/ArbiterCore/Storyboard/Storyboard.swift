@@ -75,16 +75,19 @@ package struct Storyboard: Hashable, Sendable {
         package var lease: Duration
         package var scope: DefaultScope
         package var priority: Priority
+        package var consent: Consent?
 
         package init(
             duration: Duration = Limits.defaultAnimation, curve: AnimationCurve = .easeInOut,
-            lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene, priority: Priority = .standard
+            lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene, priority: Priority = .standard,
+            consent: Consent? = nil
         ) {
             self.duration = duration
             self.curve = curve
             self.lease = lease
             self.scope = scope
             self.priority = priority
+            self.consent = consent
         }
     }
 

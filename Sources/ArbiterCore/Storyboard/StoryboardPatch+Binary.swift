@@ -6,16 +6,20 @@ extension StoryboardPatch: BinaryCodable {
         writer.writeWord(defaults.curve)
         writer.write(defaults.lease)
         // A patch that earlier rules know ends with the scope.
-        let needsSecond = neededRules == .second
-        writer.write((defaults.scope == nil ? 0 : Kept.scope) | (needsSecond ? Kept.more : 0))
+        writer.write(
+            (defaults.scope == nil ? 0 : Kept.scope) | (defaults.priority == nil ? 0 : Kept.priority)
+                | (defaults.interruptibility == nil ? 0 : Kept.interruptibility))
         if let scope = defaults.scope { writer.writeWord(scope) }
-        if needsSecond { writer.write(defaults.priority) }
+        if defaults.priority != nil { writer.write(defaults.priority) }
+        if let interruptibility = defaults.interruptibility { writer.write(interruptibility) }
     }
 
     /// Which defaults are kept behind the lease, as bits of a byte.
     private enum Kept {
         static let scope: UInt8 = 1
-        static let more: UInt8 = 2
+        /// An optional priority.
+        static let priority: UInt8 = 2
+        static let interruptibility: UInt8 = 4
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -25,9 +29,10 @@ extension StoryboardPatch: BinaryCodable {
                 duration: try reader.readOptional(), curve: try reader.readOptionalWord(),
                 lease: try reader.readOptional()))
         let kept: UInt8 = try reader.read()
-        guard kept <= Kept.scope | Kept.more else { throw reader.malformed("which defaults change") }
+        guard kept < Kept.interruptibility << 1 else { throw reader.malformed("which defaults change") }
         if kept & Kept.scope != 0 { defaults.scope = try reader.readWord() }
-        if kept & Kept.more != 0 { defaults.priority = try reader.readOptional() }
+        if kept & Kept.priority != 0 { defaults.priority = try reader.readOptional() }
+        if kept & Kept.interruptibility != 0 { defaults.interruptibility = try reader.read() as Interruptibility }
     }
 }
 
@@ -82,5 +87,5 @@ extension StoryboardPatch.TransitionTypeChange: BinaryCodable {
 
 extension StoryboardPatch {
     /// The oldest rules that know all of it.
-    var neededRules: Rules { defaults.priority == nil ? .first : .second }
+    var neededRules: Rules { defaults.priority == nil && defaults.interruptibility == nil ? .first : .second }
 }

@@ -57,16 +57,19 @@ package struct StoryboardPatch: Hashable, Sendable {
         package var lease: Duration?
         package var scope: Storyboard.DefaultScope?
         package var priority: Priority?
+        package var interruptibility: Interruptibility?
 
         package init(
             duration: Duration? = nil, curve: AnimationCurve? = nil, lease: Duration? = nil,
-            scope: Storyboard.DefaultScope? = nil, priority: Priority? = nil
+            scope: Storyboard.DefaultScope? = nil, priority: Priority? = nil,
+            interruptibility: Interruptibility? = nil
         ) {
             self.duration = duration
             self.curve = curve
             self.lease = lease
             self.scope = scope
             self.priority = priority
+            self.interruptibility = interruptibility
         }
     }
 }
@@ -105,7 +108,8 @@ extension Storyboard {
         let defaults = Defaults(
             duration: patch.defaults.duration ?? defaults.duration, curve: patch.defaults.curve ?? defaults.curve,
             lease: patch.defaults.lease ?? defaults.lease, scope: patch.defaults.scope ?? defaults.scope,
-            priority: patch.defaults.priority ?? defaults.priority)
+            priority: patch.defaults.priority ?? defaults.priority,
+            consent: patch.defaults.interruptibility.map(\.consent) ?? defaults.consent)
         return try Storyboard(hierarchy: hierarchy, segues: segues, transitionTypes: types, defaults: defaults)
     }
 

@@ -4,6 +4,8 @@ package enum Milestone: String, Hashable, Sendable, CaseIterable {
     case granted
     /// The transition runs, or has ended.
     case running
+    /// The interruption of the transition has begun, or it has ended.
+    case interrupted
     /// The transition has ended.
     case ended
 }

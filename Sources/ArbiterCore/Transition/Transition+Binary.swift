@@ -5,7 +5,12 @@ extension Transition: BinaryCodable {
         writer.write(order)
         writer.write(place)
         writer.write(isSerialized)
-        writer.write(isPerformed)
+        writer.write(
+            (isPerformed ? Kept.performed : 0) | (consent != nil ? Kept.consent : 0)
+                | (fenceWhenAsked != nil ? Kept.fence : 0) | (interruption != nil ? Kept.interruption : 0))
+        if let consent { writer.write(consent) }
+        if let fenceWhenAsked { writer.write(fenceWhenAsked) }
+        if let interruption { writer.write(interruption) }
         writer.write(request)
         writer.write(scope)
         writer.write(lease)
@@ -17,17 +22,37 @@ extension Transition: BinaryCodable {
         writer.write(phase)
     }
 
+    /// Which facts hold, or which fields follow, as bits of a byte.
+    private enum Kept {
+        static let performed: UInt8 = 1
+        static let consent: UInt8 = 2
+        static let fence: UInt8 = 4
+        static let interruption: UInt8 = 8
+    }
+
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let (id, token): (TransitionID, Token) = (try reader.read(), try reader.read())
         let (order, place): (RequestOrder, LinePlace) = (try reader.read(), try reader.read())
-        let (isSerialized, isPerformed) = (try reader.readBool(), try reader.readBool())
+        let isSerialized = try reader.readBool()
+        let kept: UInt8 = try reader.read()
+        guard kept < Kept.interruption << 1 else { throw reader.malformed("which fields a transition has") }
+        let consent: Consent? = kept & Kept.consent != 0 ? try reader.read() : nil
+        let fence: Fence? = kept & Kept.fence != 0 ? try reader.read() : nil
+        let interruption: Interruption? = kept & Kept.interruption != 0 ? try reader.read() : nil
         self.init(
             id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: try reader.read(),
             scope: try reader.read(), lease: try reader.read(), requestedAt: try reader.read(),
-            requestedRevision: try reader.read(), session: try reader.readOptional(),
-            participants: try reader.readArray(), gesture: try reader.readOptional(), phase: try reader.read(),
-            isPerformed: isPerformed)
+            requestedRevision: try reader.read(), session: try reader.readOptional(), consent: consent,
+            fenceWhenAsked: fence, participants: try reader.readArray(), gesture: try reader.readOptional(),
+            phase: try reader.read(), isPerformed: kept & Kept.performed != 0, interruption: interruption)
+        guard interruption == nil || state == .running else { throw reader.malformed("an interruption") }
     }
+}
+
+/// Which facts of an end hold, or which fields follow, as bits of a byte.
+private enum EndingKept {
+    static let noop: UInt8 = 1
+    static let interrupter: UInt8 = 2
 }
 
 extension Transition.Phase: BinaryCodable {
@@ -48,7 +73,9 @@ extension Transition.Phase: BinaryCodable {
             writer.write(ending.grant)
             writer.write(ending.endedAt)
             writer.write(ending.change)
-            writer.write(ending.isNoop)
+            writer.write(
+                (ending.isNoop ? EndingKept.noop : 0) | (ending.interruptedBy == nil ? 0 : EndingKept.interrupter))
+            if let interrupter = ending.interruptedBy { writer.write(interrupter) }
             writer.write(ending.appearance)
         }
     }
@@ -60,10 +87,17 @@ extension Transition.Phase: BinaryCodable {
         case 1:
             self = .running(try reader.read())
         case 2:
+            let (outcome, grant): (TransitionOutcome, Transition.Grant?) = (
+                try reader.read(), try reader.readOptional()
+            )
+            let (endedAt, change): (Moment, Transition.Change?) = (try reader.read(), try reader.readOptional())
+            let kept: UInt8 = try reader.read()
+            guard kept <= EndingKept.noop | EndingKept.interrupter else { throw reader.malformed("an end") }
             self = .ended(
                 Transition.Ending(
-                    outcome: try reader.read(), grant: try reader.readOptional(), endedAt: try reader.read(),
-                    change: try reader.readOptional(), isNoop: try reader.readBool(),
+                    outcome: outcome, grant: grant, endedAt: endedAt, change: change,
+                    isNoop: kept & EndingKept.noop != 0,
+                    interruptedBy: kept & EndingKept.interrupter != 0 ? try reader.read() : nil,
                     appearance: try reader.readArray()))
         case 3:
             self = .preparing(try reader.read())

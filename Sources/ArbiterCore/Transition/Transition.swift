@@ -7,6 +7,7 @@ package struct Transition: Hashable, Sendable {
     package private(set) var gesture: DecidedGesture?
     /// The current phase, with the values that exist only in it.
     package private(set) var phase: Phase
+    private var interrupted: Shared<Interruption>?
 
     /// The part that hardly ever changes; it is large, so copies of the transition share it.
     private struct Asked: Hashable, Sendable {
@@ -22,6 +23,8 @@ package struct Transition: Hashable, Sendable {
         let requestedAt: Moment
         let requestedRevision: Revision
         let session: SessionID?
+        let consent: Consent?
+        let fenceWhenAsked: Fence?
     }
 
     package var id: TransitionID { asked.value.id }
@@ -46,22 +49,30 @@ package struct Transition: Hashable, Sendable {
     package var requestedRevision: Revision { asked.value.requestedRevision }
     /// The session that it is bound to, if any.
     package var session: SessionID? { asked.value.session }
+    /// Whether it may be interrupted once it is granted; a request that says nothing gets the scene's default.
+    package var consent: Consent? { asked.value.consent }
+    /// The last fence that had been given when it was asked for, or when the ticket was which it replaced; only of one that interrupts
+    /// or is coalesced.
+    var fenceWhenAsked: Fence? { asked.value.fenceWhenAsked }
+    /// Its interruption, from its beginning to the transition's end.
+    package var interruption: Interruption? { interrupted?.value }
 
     init(
         id: TransitionID, token: Token, order: RequestOrder, place: LinePlace, isSerialized: Bool,
         request: TransitionRequest, scope: Scope, lease: Duration, requestedAt: Moment, requestedRevision: Revision,
-        session: SessionID?, participants: [Participant], gesture: DecidedGesture?, phase: Phase,
-        isPerformed: Bool = false
+        session: SessionID?, consent: Consent?, fenceWhenAsked: Fence?, participants: [Participant],
+        gesture: DecidedGesture?, phase: Phase, isPerformed: Bool = false, interruption: Interruption? = nil
     ) {
         asked = Shared(
             Asked(
                 id: id, token: token, order: order, place: place, isSerialized: isSerialized, isPerformed: isPerformed,
                 request: request.packed, scope: scope, lease: lease, requestedAt: requestedAt,
                 requestedRevision: requestedRevision,
-                session: session))
+                session: session, consent: consent, fenceWhenAsked: fenceWhenAsked))
         self.participants = participants
         self.gesture = gesture
         self.phase = phase
+        interrupted = interruption.map { Shared($0) }
     }
 
     /// The phases of a transition's life; only the methods under "Phases" change them.
@@ -92,6 +103,8 @@ package struct Transition: Hashable, Sendable {
         package let change: Change?
         /// Whether it completed without a grant, because its operation would change nothing.
         package let isNoop: Bool
+        /// The ticket for which it was ended instead of by its owner; `nil` if it was not interrupted.
+        package let interruptedBy: TransitionID?
         /// The appearance events that the views got at the end.
         package let appearance: [AppearanceEvent]
     }
@@ -150,7 +163,7 @@ package struct Transition: Hashable, Sendable {
         switch phase {
         case .queued: false
         case .preparing: milestone == .granted
-        case .running: milestone != .ended
+        case .running: milestone == .interrupted ? interrupted != nil : milestone != .ended
         case .ended: true
         }
     }
@@ -216,9 +229,19 @@ extension Transition {
 
     mutating func end(_ ending: Ending) {
         switch phase {
-        case .queued, .preparing, .running: phase = .ended(ending)
+        case .queued, .preparing, .running:
+            phase = .ended(ending)
+            interrupted = nil
         case .ended: preconditionFailure("\(id) has already ended, and ends again as \(ending.outcome)")
         }
+    }
+
+    /// Begins the interruption of a running transition.
+    mutating func interrupt(_ interruption: Interruption) {
+        guard state == .running, interrupted == nil else {
+            preconditionFailure("\(id) is \(state), or interrupted already")
+        }
+        interrupted = Shared(interruption)
     }
 
     /// Sets the decision about its gesture, which never changes again.

@@ -13,8 +13,11 @@ extension TransitionRequest: BinaryCodable {
         writer.write(idempotencyKey)
         writer.write(principal)
         writer.write(trace)
-        let hasPriorities = neededRules == .second
-        writer.write((lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0))
+        let hasPriorities = priority != nil || highestPriority != nil
+        let hasInterruption = interrupts || interruptibility != nil
+        writer.write(
+            (lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0)
+                | (hasInterruption ? Kept.interruption : 0))
         if hasPriorities {
             writer.write(priority)
             writer.write(highestPriority)
@@ -31,12 +34,17 @@ extension TransitionRequest: BinaryCodable {
         writer.writeWord(onUnready)
         writer.write(coalescing)
         writer.write(maxHold)
+        guard hasInterruption else { return }
+        writer.write(interrupts)
+        writer.write(interruptibility)
     }
 
     /// Which fields are kept besides those of the lock, as bits of a byte.
     private enum Kept {
         static let details: UInt8 = 1
         static let priorities: UInt8 = 2
+        /// Only with the details.
+        static let interruption: UInt8 = 4
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -46,7 +54,10 @@ extension TransitionRequest: BinaryCodable {
             session: try reader.readOptional(), idempotencyKey: try reader.readOptional(),
             principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
         let kept: UInt8 = try reader.read()
-        guard kept <= Kept.details | Kept.priorities else { throw reader.malformed("which fields a request has") }
+        let hasInterruption = kept & Kept.interruption != 0
+        guard kept <= Kept.details | Kept.priorities | Kept.interruption,
+            !hasInterruption || kept & Kept.details != 0
+        else { throw reader.malformed("which fields a request has") }
         if kept & Kept.priorities != 0 {
             priority = try reader.readOptional()
             highestPriority = try reader.readOptional()
@@ -65,6 +76,10 @@ extension TransitionRequest: BinaryCodable {
         details.onUnready = try reader.readWord()
         details.coalescing = try reader.readOptional()
         details.maxHold = try reader.readOptional()
+        if hasInterruption {
+            details.interrupts = try reader.readBool()
+            details.interruptibility = try reader.readOptional()
+        }
         self.details = details
     }
 }

@@ -41,8 +41,16 @@ package struct TransitionRequest: Hashable, Sendable {
         var ready = Limits.defaultReady
         var onUnready = UnreadyAction.proceed
         var coalescing: Coalescing?
+        var interrupts = false
+        var interruptibility: Interruptibility?
 
         static let none = Details()
+
+        /// The oldest rules that know all of it.
+        var neededRules: Rules {
+            guard !interrupts, interruptibility == nil else { return .second }
+            return expectations.lazy.map(\.neededRules).max() ?? .first
+        }
     }
 
     /// A request for the main scene that asks for nothing but a lock.
@@ -75,6 +83,8 @@ package struct TransitionRequest: Hashable, Sendable {
         ready: Duration = Limits.defaultReady,
         onUnready: UnreadyAction = .proceed,
         coalescing: Coalescing? = nil,
+        interrupts: Bool = false,
+        interruptibility: Interruptibility? = nil,
         session: Token? = nil,
         idempotencyKey: IdempotencyKey? = nil,
         principal: PrincipalName? = nil,
@@ -86,7 +96,8 @@ package struct TransitionRequest: Hashable, Sendable {
             details: Details(
                 operation: operation.map { KeptOperation($0) }, expectations: expectations, animation: animation,
                 maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
-                participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing))
+                participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing,
+                interrupts: interrupts, interruptibility: interruptibility))
     }
 
     /// A request for a lock, with what it asks for beyond that.
@@ -165,6 +176,16 @@ extension TransitionRequest {
         get { shared?.value.coalescing }
         set { details.coalescing = newValue }
     }
+    /// Whether it interrupts what is in its way and consents, instead of waiting for it.
+    package var interrupts: Bool {
+        get { shared?.value.interrupts ?? false }
+        set { details.interrupts = newValue }
+    }
+    /// Whether it may be interrupted itself; without it, the scene's default counts.
+    package var interruptibility: Interruptibility? {
+        get { shared?.value.interruptibility }
+        set { details.interruptibility = newValue }
+    }
 }
 
 extension TransitionRequest {
@@ -177,7 +198,9 @@ extension TransitionRequest {
     }
 
     /// The oldest rules that know all of it.
-    var neededRules: Rules { priority == nil && highestPriority == nil ? .first : .second }
+    var neededRules: Rules {
+        priority == nil && highestPriority == nil ? shared?.value.neededRules ?? .first : .second
+    }
 
     /// Whether it only locks the scene: there is nothing to plan, to check at the grant, or to animate.
     ///

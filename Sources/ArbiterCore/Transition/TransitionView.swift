@@ -54,17 +54,20 @@ package final class TransitionView: Sendable {
         package var queue: Duration?
         /// Of the participants' time, while it is preparing.
         package var ready: Duration?
+        /// Of the grace, while it is being interrupted.
+        package var grace: Duration?
         /// Of the time for which nothing is granted, while it is queued and grants are withheld.
         package var resumption: Duration?
 
         package init(
             lease: Duration? = nil, ticket: Duration? = nil, queue: Duration? = nil, ready: Duration? = nil,
-            resumption: Duration? = nil
+            grace: Duration? = nil, resumption: Duration? = nil
         ) {
             self.lease = lease
             self.ticket = ticket
             self.queue = queue
             self.ready = ready
+            self.grace = grace
             self.resumption = resumption
         }
     }

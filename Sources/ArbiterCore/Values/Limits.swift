@@ -61,6 +61,8 @@ package struct Limits: Hashable, Sendable {
     package static let ticketDurations = Duration.milliseconds(100)...Duration.seconds(3600)
     package static let queueDurations = Duration.zero...Duration.seconds(86_400)
     package static let readyDurations = Duration.zero...Duration.seconds(60)
+    /// How long an interrupted transition may go on.
+    package static let graceDurations = Duration.zero...Duration.seconds(10)
     package static let sessionDurations = Duration.seconds(1)...Duration.seconds(3600)
     package static let waitDurations = Duration.zero...Duration.seconds(120)
     /// For how long a scene can be asked to have been idle; no longer than anybody can wait for it.
@@ -71,6 +73,7 @@ package struct Limits: Hashable, Sendable {
     package static let defaultLease = Duration.seconds(10)
     package static let defaultTicket = Duration.seconds(30)
     package static let defaultReady = Duration.seconds(2)
+    package static let defaultGrace = Duration.milliseconds(500)
     package static let defaultSession = Duration.seconds(30)
     package static let defaultAwait = Duration.seconds(30)
 
@@ -120,6 +123,8 @@ package struct Limits: Hashable, Sendable {
     package static let blockersShown = 8
     /// The most transitions that are looked at to say whether a request waits for its own client.
     package static let blockersLookedAt = 100
+    /// The most transitions that a dry run names as interrupted.
+    package static let interruptedShown = 100
     /// How far those that wait for a granted transition are counted.
     package static let waitingCounted = 100
     /// Transitions or scenes on one page of a list.

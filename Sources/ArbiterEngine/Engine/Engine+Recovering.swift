@@ -56,12 +56,15 @@ extension Engine {
         }
         // Grants may still be withheld because of an earlier crash.
         if !mayClientsLive(after: ending) { records.append(.resume) }
-        let answers = records.map { record in
+        var answers = records.map { record in
             state.step.restart(at: moment)
             let rules = max(state.machine.rules, state.terms.rules)
             _ = state.machine.apply(record, in: &state.step, under: rules)
             return finish(&state)
         }
+        state.step.restart(at: moment)
+        state.machine.interruptForReconsidered(in: &state.step)
+        answers.append(finish(&state))
         setAlarm(in: &state, at: moment.instant)
         return answers
     }

@@ -25,6 +25,8 @@ struct AskedTransition: Sendable {
             case "maxHoldSeconds": request.maxHold = try value.seconds(field, in: Limits.holdDurations)
             case "ticketSeconds": request.ticket = try value.seconds(field, in: Limits.ticketDurations)
             case "queueSeconds": request.queue = try value.seconds(field, in: Limits.queueDurations)
+            case "whenBusy" where maySetWait:
+                request.interrupts = try value.word(field, as: WhenBusy.self) == .interrupt
             case "wait" where maySetWait: wait.body = try value.seconds(field, in: Limits.waitDurations)
             case "scope": request.scope = try value.scope(field)
             case "priority": request.priority = try value.priority(field)

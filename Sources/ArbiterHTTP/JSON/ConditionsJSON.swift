@@ -45,10 +45,11 @@ extension JSONReader {
         }
     }
 
-    /// Reads `{"controller": "B", "is": "presented"}` or `{"revision": 41}`.
+    /// Reads `{"controller": "B", "is": "presented"}`, perhaps with `"not": true`, or `{"revision": 41}`.
     private mutating func expectation(_ field: String) throws(Problem) -> Expectation {
         var controller: ControllerID?
         var condition: Expectation.Condition?
+        var isNegated: Bool?
         var revision: Revision?
         try openObject(field)
         var seen = MemberNames()
@@ -56,12 +57,13 @@ extension JSONReader {
             switch member {
             case "controller": controller = try name(member)
             case "is": condition = try word(member)
+            case "not": isNegated = try boolean(member)
             case "revision": revision = Revision(rawValue: UInt64(try integer(member, in: 0 ... .max)))
             default: throw unknown(member)
             }
         }
         if let revision {
-            guard controller == nil, condition == nil else {
+            guard controller == nil, condition == nil, isNegated == nil else {
                 throw invalid("revision", "cannot be given together with the other members of an expectation")
             }
             leave()
@@ -70,7 +72,7 @@ extension JSONReader {
         guard let controller else { throw missing("controller") }
         guard let condition else { throw missing("is") }
         leave()
-        return .controller(controller, is: condition)
+        return .controller(controller, is: condition, isNegated: isNegated ?? false)
     }
 }
 
@@ -93,9 +95,10 @@ extension JSONWriter {
 
     mutating func members(of expectation: Expectation) {
         switch expectation {
-        case .controller(let controller, let condition):
+        case .controller(let controller, let condition, let isNegated):
             member("controller", controller)
             member("is", condition.rawValue)
+            if isNegated { member("not", true) }
         case .revision(let revision):
             member("revision", revision.rawValue)
         }

@@ -15,6 +15,7 @@ extension JSONWriter {
                 writer.member("keep", coalescing.keep.rawValue)
             }
         }
+        if request.interrupts { member("whenBusy", WhenBusy.interrupt.rawValue) }
         guard !request.participants.isEmpty else { return }
         member("readySeconds", request.ready)
         member("onUnready", request.onUnready.rawValue)

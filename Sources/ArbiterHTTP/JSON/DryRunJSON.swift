@@ -20,7 +20,7 @@ extension DryRun {
             }
         ]
         var names = 0
-        if case .granted(let preview) = outcome, let plan = preview.plan {
+        if let preview, let plan = preview.plan {
             names = plan.inserted.count + plan.removed.count + preview.appearance.count
             parts += JSONDocument.Part.array("inserted", plan.inserted) { $0.string($1.description) }
             parts += JSONDocument.Part.array("removed", plan.removed) { $0.string($1.description) }
@@ -39,11 +39,26 @@ extension DryRun {
         return JSONDocument(parts, keeping: names * Limits.bytesPerName)
     }
 
+    private var preview: Preview? {
+        switch outcome {
+        case .granted(let preview), .grantedInterrupting(_, let preview): preview
+        case .noop, .blocked, .interrupting, .withheld, .superseded: nil
+        }
+    }
+
+    /// Whom it would interrupt.
+    fileprivate var interrupted: [TransitionID] {
+        switch outcome {
+        case .interrupting(let ids, _), .grantedInterrupting(let ids, _): ids
+        case .granted, .noop, .blocked, .withheld, .superseded: []
+        }
+    }
+
     /// Why it would not run; `nil` if it would.
     fileprivate var reason: DryRunReason? {
         switch outcome {
-        case .granted, .noop: nil
-        case .blocked: .busy
+        case .granted, .grantedInterrupting, .noop: nil
+        case .blocked, .interrupting: .busy
         case .withheld: .recovering
         case .superseded: .superseded
         }
@@ -55,21 +70,21 @@ extension JSONWriter {
     fileprivate mutating func members(of dryRun: DryRun) {
         member("wouldRun", dryRun.reason == nil)
         if let reason = dryRun.reason { member("reason", reason.rawValue) }
-        if case .blocked(let blockers) = dryRun.outcome {
-            member("blockers", blockers)
-        } else {
-            member("blockers", [TransitionID]())
+        switch dryRun.outcome {
+        case .blocked(let blockers), .interrupting(_, let blockers): member("blockers", blockers)
+        case .granted, .grantedInterrupting, .noop, .withheld, .superseded: member("blockers", [TransitionID]())
         }
+        if !dryRun.interrupted.isEmpty { member("wouldInterrupt", dryRun.interrupted) }
         member("scene", dryRun.scene.description)
         member("scope", dryRun.scope)
         member("revision", dryRun.revision.rawValue)
         switch dryRun.outcome {
-        case .granted(let preview):
+        case .granted(let preview), .grantedInterrupting(_, let preview):
             if let resolved = preview.resolved { member("resolved", resolved, isSummary: false) }
             if let animation = preview.animation { member("animation", animation) }
             if let presenter = preview.plan?.presenter { member("presenter", presenter) }
         case .noop: member("noop", true)
-        case .blocked: break
+        case .blocked, .interrupting: break
         case .withheld(let remaining): member("retryAfter", Problem.seconds(of: remaining))
         case .superseded(let older): member("supersededBy", older)
         }

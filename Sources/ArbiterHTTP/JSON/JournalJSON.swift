@@ -64,6 +64,12 @@ extension JSONWriter {
             member("command", "markGone")
             member("id", id)
             member("client", client.description)
+        case .interrupt(let id):
+            member("command", "interrupt")
+            member("id", id)
+        case .endInterrupted(let id):
+            member("command", "endInterrupted")
+            member("id", id)
         case .expireUnclaimed(let ids):
             member("command", "expireUnclaimed")
             array("ids", ids) { writer, id in writer.string(id.description) }
@@ -111,6 +117,7 @@ extension JSONWriter {
         if let trace = request.trace { member("traceparent", trace.description) }
         if let scope = request.scope { member("scope", scope) }
         askedMembers(of: request)
+        if let interruptibility = request.interruptibility { member("interruptible", interruptibility) }
         if let animation = request.animation { member("animation", animation) }
         if let lease = request.lease { member("leaseSeconds", lease) }
         member("ticketSeconds", request.ticket)

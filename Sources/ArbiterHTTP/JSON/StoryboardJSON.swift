@@ -151,6 +151,7 @@ struct StoryboardDraft: Sendable {
             case "leaseSeconds": defaults.lease = try value.seconds(field, in: Limits.leaseDurations)
             case "scope": defaults.scope = try value.word(field)
             case "priority": defaults.priority = try value.priority(field)
+            case "interruptible": defaults.consent = try value.interruptibility(field).consent
             default: throw value.unknown(field)
             }
         }
@@ -228,5 +229,6 @@ extension JSONWriter {
         member("leaseSeconds", exactly: defaults.lease)
         member("scope", defaults.scope.rawValue)
         if defaults.priority != .standard { member("priority", defaults.priority.value) }
+        if let consent = defaults.consent { member("interruptible", .allowed(consent)) }
     }
 }

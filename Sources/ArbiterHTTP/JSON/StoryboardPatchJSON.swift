@@ -84,7 +84,7 @@ struct StoryboardPatchDraft: Sendable {
         if try value.isNull() {
             patch.defaults = StoryboardPatch.DefaultsChange(
                 duration: standard.duration, curve: standard.curve, lease: standard.lease, scope: standard.scope,
-                priority: standard.priority)
+                priority: standard.priority, interruptibility: .never)
             return
         }
         try value.object(field) { member, value throws(Problem) in
@@ -100,6 +100,8 @@ struct StoryboardPatchDraft: Sendable {
             case "scope": patch.defaults.scope = try value.isNull() ? standard.scope : try value.word(member)
             case "priority":
                 patch.defaults.priority = try value.isNull() ? standard.priority : try value.priority(member)
+            case "interruptible":
+                patch.defaults.interruptibility = try value.isNull() ? .never : try value.interruptibility(member)
             default: throw value.unknown(member)
             }
         }
@@ -166,6 +168,9 @@ extension JSONWriter {
             if let lease = patch.defaults.lease { writer.member("leaseSeconds", exactly: lease) }
             if let scope = patch.defaults.scope { writer.member("scope", scope.rawValue) }
             if let priority = patch.defaults.priority { writer.member("priority", priority.value) }
+            if let interruptibility = patch.defaults.interruptibility {
+                writer.member("interruptible", interruptibility)
+            }
         }
     }
 

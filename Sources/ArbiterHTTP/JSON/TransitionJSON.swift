@@ -46,6 +46,10 @@ extension JSONWriter {
         case .ended(let ending):
             member("outcome", ending.outcome.name)
             outcomeMembers(ending.outcome)
+            if let interrupter = ending.interruptedBy {
+                member("reason", EndReason.interrupted)
+                member("interruptedBy", interrupter)
+            }
         }
         if showingToken { member("token", transition.token) }
         if let grant { member("fence", grant.fence.rawValue) }
@@ -67,6 +71,7 @@ extension JSONWriter {
             member("resumeRemaining", remaining)
         }
         askedMembers(of: request, isSummary: isSummary)
+        interruptionMembers(of: view)
         if let grant { resultMembers(of: transition, grant, isSummary: isSummary) }
         if transition.ending?.isNoop == true { member("noop", true) }
     }
@@ -185,6 +190,12 @@ extension TransitionView {
             })
         return JSONDocument(parts, keeping: byteCount)
     }
+}
+
+/// Reasons for an outcome that the outcome itself does not have.
+enum EndReason {
+    /// Of one that completed or was cancelled, but not by its owner.
+    static let interrupted = "interrupted"
 }
 
 extension TransitionOutcome {

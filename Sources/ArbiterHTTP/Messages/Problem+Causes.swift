@@ -65,12 +65,18 @@ extension Problem {
         case .alreadyEnded(let view):
             self.init(.alreadyEnded, view.endedText)
             transition = view
+            if view.isInterrupted { isApplied = view.isApplied }
         case .alreadyDecided(let view):
             self.init(.alreadyDecided, view.decidedText)
             transition = view
         case .alreadyPerformed(let view):
             self.init(
                 .alreadyPerformed, "\(view.transition.id) has its operation, which stays: ask for another transition.")
+            transition = view
+        case .interrupted(let view):
+            self.init(
+                .interrupted, "\(view.transition.id) ends for another transition in a moment: it gets no operation now."
+            )
             transition = view
         case .outsideScope(let id):
             self.init(

@@ -29,8 +29,10 @@ extension Expectation {
     /// In a few words.
     var text: String {
         switch self {
-        case .controller(let controller, .exists): "\(controller) exists"
-        case .controller(let controller, let condition): "\(controller) is \(condition.rawValue)"
+        case .controller(let controller, .exists, let isNegated):
+            "\(controller) \(isNegated ? "does not exist" : "exists")"
+        case .controller(let controller, let condition, let isNegated):
+            "\(controller) is \(isNegated ? "not " : "")\(condition.rawValue)"
         case .revision(let revision): "revision \(revision.rawValue)"
         }
     }
@@ -82,8 +84,20 @@ extension TransitionView {
     /// That its owner has ended it, or said before its turn that it completes.
     var endedText: String {
         transition.isEnded
-            ? "\(transition.id) has ended as \(outcomeText)."
+            ? "\(transition.id) has ended as \(outcomeText)\(interruptionText)"
             : "\(transition.id) was ended as completed before its turn; that stands."
+    }
+
+    /// Whether it was ended for a ticket, instead of by its owner.
+    var isInterrupted: Bool { interrupter != nil }
+
+    private var interrupter: TransitionID? {
+        if case .ended(let ending) = transition.phase { ending.interruptedBy } else { nil }
+    }
+
+    /// For whom it was ended, and what that did to the hierarchy, if it was interrupted.
+    private var interruptionText: String {
+        interrupter.map { ": \($0) interrupted it. \(changeText)" } ?? "."
     }
 
     /// What was decided of its gesture, and how it can be ended.

@@ -63,6 +63,7 @@ package struct Problem: Error, Sendable {
         case alreadyEnded = "already-ended"
         case alreadyDecided = "already-decided"
         case alreadyPerformed = "already-performed"
+        case interrupted
         case notInteractive = "not-interactive"
         case notRunning = "not-running"
         case tooLate = "too-late"
@@ -118,8 +119,8 @@ package struct Problem: Error, Sendable {
             case .notFound, .unknownScene, .unknownTransition: 404
             case .methodNotAllowed: 405
             case .notAcceptable: 406
-            case .busy, .inUse, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .notInteractive, .notRunning,
-                .tooLate:
+            case .busy, .inUse, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .notInteractive,
+                .notRunning, .tooLate:
                 409
             case .expired, .rejected, .superseded, .revoked: 410
             case .bodyTooLarge: 413
@@ -160,6 +161,7 @@ package struct Problem: Error, Sendable {
             case .alreadyEnded: "The transition has ended otherwise"
             case .alreadyDecided: "The gesture is decided otherwise"
             case .alreadyPerformed: "The transition has another operation already"
+            case .interrupted: "The transition is being interrupted"
             case .notInteractive: "The transition is not interactive"
             case .notRunning: "The transition does not run yet"
             case .tooLate: "The transition runs already, or is over"

@@ -59,11 +59,12 @@ final class TransitionMetrics: Sendable {
 
     init() {
         let plain = ["completed", "cancelled", "superseded", "revoked"].map { End(outcome: $0, reason: "") }
+        let interrupted = ["completed", "cancelled"].map { End(outcome: $0, reason: EndReason.interrupted) }
         let expired = ExpiryReason.allCases.map { End(outcome: "expired", reason: $0.rawValue) }
         let rejected = ["expectation-failed", "invalid-operation", "scope-gone"].map {
             End(outcome: "rejected", reason: $0)
         }
-        ends = Dictionary(uniqueKeysWithValues: (plain + expired + rejected).map { ($0, Counter()) })
+        ends = Dictionary(uniqueKeysWithValues: (plain + interrupted + expired + rejected).map { ($0, Counter()) })
     }
 
     func note(_ event: SceneEvent) {
@@ -75,7 +76,7 @@ final class TransitionMetrics: Sendable {
             if stage == .running, view.transition.waitsForParticipants { return }
             noteGrant(of: view.transition, at: grant.grantedAt)
         case .ended: noteEnd(of: view.transition)
-        case .queued, .contended, .released, .updated: break
+        case .queued, .contended, .interrupting, .released, .updated: break
         }
     }
 
@@ -91,7 +92,8 @@ final class TransitionMetrics: Sendable {
             switch ending.outcome {
             case .expired(let reason): reason.rawValue
             case .rejected(let rejection): rejection.reason
-            case .completed, .cancelled, .superseded, .revoked: ""
+            case .completed, .cancelled: ending.interruptedBy == nil ? "" : EndReason.interrupted
+            case .superseded, .revoked: ""
             }
         ends[End(outcome: ending.outcome.name, reason: reason)]?.add()
         if let grant = transition.grant { holds.observe(grant.grantedAt.duration(to: ending.endedAt.timestamp)) }

@@ -8,7 +8,7 @@ import { inWords, who } from './names.js';
 import { operationWords } from './operations.js';
 import { WiresView } from './wires-view.js';
 import {
-  clockTime, duration, endWords, hasFailed, holdWords, isEndKnown, lockWords, lossOf, lossWords, outcomeWord,
+  clockTime, duration, endWords, hasFailed, holdWords, interrupterOf, isEndKnown, lockWords, lossOf, lossWords, outcomeWord,
 } from './words.js';
 
 /** A lease of which less than this part is left is shown as running out. */
@@ -109,6 +109,10 @@ export class LanesView {
       const then = document.onUnready === 'abort' ? 'it gives up' : 'it starts without those that are missing';
       shown.push({ name: 'ready', shape: 'clock', ...runningOut(until.ready - now, document.readySeconds, left => `In ${left} ${then}`) });
     }
+    if (until.grace !== undefined && document.interruption) {
+      const words = left => `It ends for ${interrupterOf(document)} in ${left}`;
+      shown.push({ name: 'grace', shape: 'clock', ...runningOut(until.grace - now, LONGEST_GRACE, words) });
+    }
     if (document.interactive && fraction !== null) {
       shown.push({ name: 'finger', shape: 'knob', text: `The finger is at ${Math.round(fraction * 100)} %`, part: fraction, isLow: false });
     }
@@ -203,6 +207,9 @@ const waitingChip = count => ({
     : `${count} ticket${count === 1 ? ' is' : 's are'} behind it`,
   class: 'waits',
 });
+
+/** The most that a transition may go on when it is interrupted, in seconds. */
+const LONGEST_GRACE = 10;
 
 const priorityChips = ({ priority }) => (priority ? [{ text: `priority ${priority}`, class: '' }] : []);
 

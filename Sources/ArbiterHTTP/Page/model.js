@@ -14,7 +14,7 @@ export const priorityOf = document => document.priority ?? 0;
  * A transition as the daemon last showed it, with its instants in milliseconds of the daemon's clock.
  * @typedef {{id: string, document: any, requested: number, granted: number | null, running: number | null,
  *   ended: number | null, until: Record<string, number>, claim: number | null, seen: number, fraction: number | null}} Transition
- * `until` says when what runs out will have run out: `lease`, `ticket`, `queue`, `ready`. `claim` says until when it has to
+ * `until` says when what runs out will have run out: `lease`, `ticket`, `queue`, `ready`, `grace`. `claim` says until when it has to
  * take its turn, if it was granted while it waited. At `seen` it was there for the last time.
  */
 
@@ -172,6 +172,8 @@ export class SceneModel {
     transition.seen = at;
     if (before !== document.state && (before === undefined || before === 'queued')) this.#begin(transition, at);
     if (!isEvent) transition.until = remaining(document, at);
+    // The event of its interruption says how long the whole grace is.
+    else if (document.interruption) transition.until.grace ??= at + document.interruption.graceRemaining * 1000;
     const interaction = document.interaction;
     if (interaction?.fraction !== undefined) transition.fraction = interaction.fraction;
     this.#cover(transition.requested);
@@ -312,6 +314,7 @@ function remaining(document, at) {
     const seconds = document[`${name}Remaining`];
     if (seconds !== undefined) until[name] = at + seconds * 1000;
   }
+  if (document.interruption) until.grace = at + document.interruption.graceRemaining * 1000;
   return until;
 }
 

@@ -11,6 +11,7 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 const ASKED = [
   'client', 'scene', 'scope', 'priority', 'operation', 'expect', 'animation', 'interactive', 'policy', 'participants',
   'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
+  'whenBusy', 'interruptible',
 ];
 /** The members of an animation that a request may have. */
 const ANIMATION = ['type', 'duration', 'curve', 'completionSpeed'];

@@ -84,6 +84,9 @@ export function holdWords({ document, fraction }) {
   return 'is running';
 }
 
+/** For whom a transition is interrupted. */
+export const interrupterOf = ({ interruption: { by, client } }) => inWords(client ?? by);
+
 /** Required participants that are not ready. @returns {string[]} */
 export const missingOf = document =>
   (document.participants ?? []).filter(each => each.required && each.state === 'waiting').map(each => each.client);
@@ -125,6 +128,7 @@ export function endWords(document) {
   switch (document.outcome) {
     case 'completed': return completedWords(document);
     case 'cancelled':
+      if (document.interruptedBy) return `${inWords(document.interruptedBy)} interrupted it. The tree stayed as it was.`;
       return document.interaction?.decision === 'cancel'
         ? 'The finger let go too early, so the gesture was taken back. The tree stayed as it was.'
         : 'Its owner gave it up. The tree stayed as it was.';
@@ -146,8 +150,9 @@ function completedWords(document) {
   if (document.inserted?.length) changes.push(`${listOf(document.inserted)} came`);
   if (document.removed?.length) changes.push(`${listOf(document.removed)} went`);
   const late = document.laggards?.length ? ` It ran without ${listOf(document.laggards)}, not ready in time.` : '';
-  if (changes.length) return `Its owner finished: ${changes.join(', ')}.${late}`;
-  return `Its owner finished.${late}`;
+  const end = document.interruptedBy ? `${inWords(document.interruptedBy)} interrupted it, and it finished` : 'Its owner finished';
+  if (changes.length) return `${end}: ${changes.join(', ')}.${late}`;
+  return `${end}.${late}`;
 }
 
 function expiredWords(document) {

@@ -78,7 +78,8 @@ extension SplitMix64 {
         return (0..<Int.random(in: 1...2, using: &self)).map { _ in
             if isOnce(in: 3) { return .revision(Revision(rawValue: scene.revision + (isOnce(in: 3) ? 1 : 0))) }
             return .controller(
-                member(of: scene.tree), is: pick(ArbiterCore.Expectation.Condition.allCases, or: .exists))
+                member(of: scene.tree), is: pick(ArbiterCore.Expectation.Condition.allCases, or: .exists),
+                isNegated: isOnce(in: 3))
         }
     }
 

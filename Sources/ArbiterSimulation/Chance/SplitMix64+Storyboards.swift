@@ -32,7 +32,8 @@ extension SplitMix64 {
         }
         let defaults = Storyboard.Defaults(
             duration: milliseconds(upTo: 700), curve: .linear, lease: .seconds(Int.random(in: 1...12, using: &self)),
-            scope: isOnce(in: 5) ? .scene : .operation, priority: isOnce(in: 6) ? priority() : .standard)
+            scope: isOnce(in: 5) ? .scene : .operation, priority: isOnce(in: 6) ? priority() : .standard,
+            consent: isOnce(in: 3) ? consent() : nil)
         do throws(StoryboardFault) {
             return try Storyboard(
                 hierarchy: isWide ? wideHierarchy() : hierarchy(), segues: segues, transitionTypes: Array(types),
@@ -68,12 +69,22 @@ extension SplitMix64 {
         if isOnce(in: 4) { patch.defaults.lease = .seconds(Int.random(in: 1...12, using: &self)) }
         if isOnce(in: 4) { patch.defaults.scope = isOnce(in: 5) ? .scene : .operation }
         if isOnce(in: 8) { patch.defaults.priority = isOnce(in: 2) ? .standard : priority() }
+        if isOnce(in: 8) { patch.defaults.interruptibility = interruptibility() }
         return patch
     }
 
     /// One of a few priorities, so that some are equal.
     mutating func priority() -> Priority {
         pick([-1_000, -1, 0, 1, 2, 1_000].compactMap { Priority($0) }, or: .standard)
+    }
+
+    mutating func interruptibility() -> Interruptibility { isOnce(in: 5) ? .never : .allowed(consent()) }
+
+    private mutating func consent() -> Consent {
+        Consent(
+            by: pick(Consent.Interrupters.allCases, or: .higher),
+            grace: isOnce(in: 4) ? .zero : milliseconds(upTo: 2_000),
+            outcome: pick(EndOutcome.allCases, or: .cancelled))
     }
 
     /// A random hierarchy, now and then an empty one.

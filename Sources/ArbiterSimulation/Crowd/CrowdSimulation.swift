@@ -159,7 +159,7 @@ package struct CrowdSimulation {
             guard !isFree, !blockers.isEmpty else { throw surprise("a dry run is blocked by \(blockers)") }
         case .granted:
             guard isFree else { throw surprise("a dry run would be granted") }
-        case .noop, .withheld: throw surprise("a dry run is \(answer.outcome)")
+        case .interrupting, .grantedInterrupting, .noop, .withheld: throw surprise("a dry run is \(answer.outcome)")
         }
     }
 

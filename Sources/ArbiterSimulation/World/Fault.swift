@@ -66,4 +66,6 @@ package enum Fault: String, Sendable, CaseIterable {
     case overtakenGrant
     /// Priorities do not count.
     case ignoredPriority
+    /// A ticket interrupts what it may, although something else is in its way too, or it would be rejected.
+    case uselessInterruption
 }

@@ -42,6 +42,11 @@ package enum SampleCooperation {
         TransitionRequest(
             principal: principal,
             trace: TraceParent(unchecked: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")),
+        TransitionRequest(priority: Priority(1_000), interrupts: true, interruptibility: .never),
+        TransitionRequest(expectations: [.controller(SampleHierarchies.id("a"), is: .top, isNegated: true)]),
+        TransitionRequest(
+            interruptibility: .allowed(
+                Consent(by: .equal, grace: Limits.graceDurations.upperBound, outcome: .completed))),
     ]
 
     package static func name(_ text: String) -> ClientName {

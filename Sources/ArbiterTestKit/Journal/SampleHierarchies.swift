@@ -33,6 +33,8 @@ package enum SampleHierarchies {
             ],
             defaults: Storyboard.Defaults(
                 duration: .zero, curve: .linear, lease: Limits.leaseDurations.lowerBound, scope: .operation)),
+        storyboard(defaults: Storyboard.Defaults(priority: Priority(-1_000) ?? .standard)),
+        storyboard(defaults: Storyboard.Defaults(consent: Consent(by: .higher, grace: .zero))),
     ]
 
     package static let patches: [StoryboardPatch] = [
@@ -47,6 +49,10 @@ package enum SampleHierarchies {
             ],
             defaults: StoryboardPatch.DefaultsChange(
                 duration: .zero, curve: .linear, lease: Limits.leaseDurations.upperBound, scope: .operation)),
+        StoryboardPatch(
+            defaults: StoryboardPatch.DefaultsChange(
+                priority: .standard, interruptibility: .allowed(Consent(by: .equal)))),
+        StoryboardPatch(defaults: StoryboardPatch.DefaultsChange(interruptibility: .never)),
     ]
 
     package static let requests: [TransitionRequest] =

@@ -45,7 +45,7 @@ extension SampleRecords {
     private enum Kind: CaseIterable {
         case start, serialize, end, revoke, decide, perform, markReady, markGone, expireUnclaimed, timeOutParticipants,
             openSession,
-            endSession, declare, patch, delete, expire
+            endSession, declare, patch, delete, expire, interrupt, endInterrupted
         case adopt, distrust, skipFences, resume, stop
     }
 
@@ -67,6 +67,8 @@ extension SampleRecords {
         case .patch: .patch
         case .delete: .delete
         case .expire: .expire
+        case .interrupt: .interrupt
+        case .endInterrupted: .endInterrupted
         case .adopt: .adopt
         case .distrust: .distrust
         case .skipFences: .skipFences
@@ -100,6 +102,8 @@ extension SampleRecords {
             case .patch: SampleHierarchies.patches.map { .patch(.main, $0) }
             case .delete: [.delete(.main)]
             case .expire: each { id, _ in ExpiryReason.allCases.map { .expire(id, $0) } }
+            case .interrupt: each { id, _ in [.interrupt(id)] }
+            case .endInterrupted: each { id, _ in [.endInterrupted(id)] }
             case .adopt: [.adopt(nil), .adopt(Limits().retention), .adopt(Limits().divided(among: 64).retention)]
             case .distrust: [.distrust(holdsGrants: false), .distrust(holdsGrants: true)]
             case .skipFences: [.skipFences]

@@ -39,6 +39,17 @@ struct HierarchyExpectationTests {
         let failure = storyboard.failure(of: expectation, at: Revision(rawValue: 1))
         #expect(failure?.actual == actual)
         #expect(failure?.expectation == (actual == nil ? nil : expectation))
+        let negated = ArbiterCore.Expectation.controller(id(name), is: condition, isNegated: true)
+        let turned = storyboard.failure(of: negated, at: Revision(rawValue: 1))
+        #expect(turned?.actual == (actual == nil ? condition.rawValue : nil))
+    }
+
+    @Test func `the first rules know no negated expectation`() throws {
+        var arbiter = Arbiter(rules: .first)
+        var request = TransitionRequest(expectations: [.controller(id("a"), is: .exists, isNegated: true)])
+        #expect(throws: ArbiterError.olderRules) { try arbiter.start(request) }
+        request.expectations = [.controller(id("a"), is: .absent)]
+        #expect(throws: Never.self) { try arbiter.start(request) }
     }
 
     @Test func `a revision is the one expected or says which it is`() {

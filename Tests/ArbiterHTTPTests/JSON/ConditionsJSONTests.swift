@@ -50,14 +50,17 @@ struct ConditionsJSONTests {
     func `every condition comes back as it was`(condition: ArbiterCore.Expectation.Condition) throws {
         let expectations = [
             ArbiterCore.Expectation.controller(Self.a, is: condition), .revision(Revision(rawValue: 41)),
+            .controller(Self.b, is: condition, isNegated: true),
         ]
-        let json = #"[{"controller":"a","is":"\#(condition.rawValue)"},{"revision":41}]"#
+        let word = condition.rawValue
+        let json =
+            #"[{"controller":"a","is":"\#(word)"},{"revision":41},{"controller":"b","is":"\#(word)","not":true}]"#
         #expect(written { $0.member($1, expectations) } == json)
         #expect(try read(json) { field, reader throws(Problem) in try reader.expectations(field) } == expectations)
     }
 
     @Test func `one expectation needs no list`() throws {
-        let json = #"{"is":"top","controller":"b"}"#
+        let json = #"{"not":false,"is":"top","controller":"b"}"#
         let read = try read(json) { field, reader throws(Problem) in try reader.expectations(field) }
         #expect(read == [.controller(Self.b, is: .top)])
     }
@@ -75,7 +78,9 @@ struct ConditionsJSONTests {
         RefusedValue(#"{"revision":1.5}"#, .invalidField, "expect.revision"),
         RefusedValue(#"{"revision":"1"}"#, .invalidField, "expect.revision"),
         RefusedValue(#"{"revision":1e30}"#, .invalidField, "expect.revision"),
-        RefusedValue(#"{"controller":"a","is":"top","not":true}"#, .unknownField, "expect.not"),
+        RefusedValue(#"{"controller":"a","is":"top","no":true}"#, .unknownField, "expect.no"),
+        RefusedValue(#"{"controller":"a","is":"top","not":1}"#, .invalidField, "expect.not"),
+        RefusedValue(#"{"not":true,"revision":1}"#, .invalidField, "expect.revision"),
         RefusedValue(#""top""#, .invalidField, "expect"), RefusedValue("null", .invalidField, "expect"),
         RefusedValue(#"["top"]"#, .invalidField, "expect[0]"),
         RefusedValue(
