@@ -557,6 +557,72 @@ def test_a_higher_priority_is_served_first(daemon, agent):
     assert last()["transition"]["state"] == "running"
 
 
+def test_an_interruption_begins_and_ends(daemon, agent):
+    running = daemon()
+    holder, waiter, urgent = (agent(running, name) for name in ("holder", "waiter", "urgent"))
+    consent = {"by": "higher", "graceSeconds": 1, "as": "completed"}
+    held = holder.ask("start", scene="main", options={"interruptible": consent}, **{"as": "t"})["transition"]
+    last = waiter.tell("serialize", scene="main", **{"as": "t"})
+    until_queued(running, 1)
+    heard, lost = holder.tell("interrupted", **{"as": "t"}), holder.tell("lost", **{"as": "t"})
+    first = urgent.tell("serialize", scene="main", options={"priority": 5, "whenBusy": "interrupt"}, **{"as": "t"})
+    interruption = heard()["interruption"]
+    assert interruption["client"] == "urgent" and 0 < interruption["graceRemaining"] <= 1
+    assert lost() == {"outcome": "completed", "reason": "interrupted"}
+    granted = first()["transition"]
+    assert granted["id"] == interruption["by"] == running.ask("GET", f"/transitions/{held['id']}")[1]["interruptedBy"]
+    # Its own end, with the same outcome, says what became of it.
+    assert holder.ask("complete", **{"as": "t"})["error"] == "ended"
+    urgent.ask("complete", **{"as": "t"})
+    assert last()["transition"]["state"] == "running"
+
+
+def test_the_owner_of_an_interrupted_transition_ends_it_itself(daemon, agent):
+    running = daemon()
+    holder, urgent = (agent(running, name) for name in ("holder", "urgent"))
+    holder.ask("start", scene="main", options={"interruptible": {"by": "higher", "graceSeconds": 10}}, **{"as": "t"})
+    first = urgent.tell("serialize", scene="main", options={"priority": 5, "whenBusy": "interrupt"}, **{"as": "t"})
+    holder.ask("interrupted", **{"as": "t"})
+    assert holder.ask("complete", **{"as": "t"})["transition"]["outcome"] == "completed"
+    assert first()["transition"]["state"] == "running"
+
+
+def test_an_interruption_before_the_owner_knows_of_its_grant_is_heard(daemon, agent):
+    running = daemon()
+    holder, route, urgent = (agent(running, name) for name in ("holder", "route", "urgent"))
+    holder.ask("start", scene="main", **{"as": "t"})
+    # Of so long a lease, its owner asks in ten seconds only.
+    options = {"interruptible": {"by": "higher", "graceSeconds": 8}, "leaseSeconds": 60}
+    granted = route.tell("serialize", scene="main", options=options, **{"as": "t"})
+    until_queued(running, 1)
+    route.process.send_signal(signal.SIGSTOP)
+    holder.ask("complete", **{"as": "t"})
+    first = urgent.tell("serialize", scene="main", options={"priority": 5, "whenBusy": "interrupt"}, **{"as": "t"})
+    until_queued(running, 1)
+    route.process.send_signal(signal.SIGCONT)
+    assert granted()["transition"]["state"] == "running"
+    # The answer to its first word says so, and the next one would come too late.
+    assert route.ask("interrupted", **{"as": "t"})["interruption"]["client"] == "urgent"
+    route.ask("cancel", **{"as": "t"})
+    assert first()["transition"]["state"] == "running"
+
+
+def test_the_end_of_a_transition_says_that_nothing_interrupts_it_any_more(daemon, agent):
+    running = daemon()
+    holder = agent(running, "holder")
+    holder.ask("start", scene="main", **{"as": "t"})
+    waiting = holder.tell("interrupted", **{"as": "t"})
+    holder.ask("complete", **{"as": "t"})
+    assert waiting() == {"interruption": None}
+
+
+def test_a_start_does_not_interrupt(daemon, agent):
+    running = daemon()
+    holder, urgent = (agent(running, name) for name in ("holder", "urgent"))
+    holder.ask("start", scene="main", options={"interruptible": {"by": "higher"}}, **{"as": "t"})
+    assert urgent.ask("start", scene="main", options={"priority": 5, "whenBusy": "interrupt"}, **{"as": "t"})["transition"] is None
+
+
 def test_a_client_that_is_killed_lets_go(daemon, agent):
     running = daemon()
     holder, waiter, other = (agent(running, name) for name in ("holder", "waiter", "other"))

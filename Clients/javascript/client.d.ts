@@ -54,6 +54,11 @@ export interface TransitionOptions {
   scope?: 'scene' | 'operation' | string[];
   /** How urgent it is, from -1000 to 1000: a higher priority is served first. The scene's default unless set, which is mostly 0. */
   priority?: number;
+  /**
+   * Whether it may be interrupted, and how it ends then: once its interruption begins, it goes on for `graceSeconds`, 0.5 unless
+   * set. The scene's default unless set, by which mostly it may not.
+   */
+  interruptible?: false | { by: 'higher' | 'equal'; graceSeconds?: number; as?: 'completed' | 'cancelled' };
   /** Conditions that must hold when the turn comes. */
   expect?: Document[];
   animation?: Document;
@@ -75,6 +80,8 @@ export interface TransitionOptions {
 }
 
 export interface TurnOptions extends TransitionOptions {
+  /** Whether it ends what is in its way and is `interruptible`, instead of waiting for it. */
+  whenBusy?: 'wait' | 'interrupt';
   /** How long the turn may take to come, in seconds; for ever unless set, or if it is null. */
   timeout?: number | null;
   /**
@@ -316,6 +323,13 @@ export class Transition {
   readonly decision: 'finish' | 'cancel' | null;
   /** Aborted with `TransitionEnded` as soon as it has ended without its owner: what was begun must not be continued. */
   readonly signal: AbortSignal;
+  /**
+   * Aborted as soon as its interruption begins, or it is over. An interrupted one ends when its grace is over, or when its owner ends
+   * it: put the screen in order until then.
+   */
+  readonly interruptSignal: AbortSignal;
+  /** `by`, `client` and `graceRemaining`, as they were when the interruption was heard of; null before that. */
+  readonly interruption: Document | null;
   /** How it ended; null while it runs, and if its lease ran out unseen. */
   readonly ended: Document | null;
   /**
@@ -437,7 +451,7 @@ export class TransitionLock {
    * lost, and does not wait for `endTransition`, which would wait for it in a browser. `timeout` is how many seconds a turn may take to
    * come. The other options are asked of every transition.
    */
-  constructor(scene: Scene, options?: Omit<TransitionOptions, 'operation' | 'signal'> & {
+  constructor(scene: Scene, options?: Omit<TurnOptions, 'operation' | 'signal' | 'timeout' | 'waiting' | 'waitForSelf'> & {
     perform?: (transition: Transition) => unknown; timeout?: number | null;
   });
   /**

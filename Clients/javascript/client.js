@@ -632,7 +632,7 @@ async function* chunks(body) {
 
 /** What is told of a ticket when it need not wait any longer, and of a transition that has ended. */
 const RUNNING = ['transition.preparing', 'transition.running', 'transition.ended'];
-const ENDED = ['transition.ended'];
+const ENDED = ['transition.ended', 'transition.interrupting'];
 /** What the windows are told where events may be missing; the daemon says so with the same name. */
 const GAP = { name: 'reset.end', data: {}, id: null };
 /** What windows tell each other of the stream that they share: that it has opened, that it was cut, and that a window is new. */
@@ -1102,7 +1102,9 @@ export class Arbiter {
   // Turns, for `Scene` and `Transition`
 
   async start(ticket, signal) {
-    const answer = await this.#askInSession('/transitions/start', ticket, ticket.body, { timeout: MARGIN, signal });
+    // What never waits does not interrupt.
+    const { whenBusy, ...body } = ticket.body;
+    const answer = await this.#askInSession('/transitions/start', ticket, body, { timeout: MARGIN, signal });
     if (answer.document.code === 'busy') return false;
     ticket.note(answer);
     await this.#untilRunning(ticket, Infinity, signal);
@@ -1183,9 +1185,9 @@ export class Arbiter {
    * the faster, the less is left of the lease, which is counted from the sending of the last one that was answered. If no such
    * one was asked shortly before its end, this process was stopped, the machine slept, or it ends now by `maxHoldSeconds`: then
    * the daemon is asked once more. An aborted `signal` says that its owner ends it, or has lost it; then it is not kept any
-   * longer.
+   * longer. `interrupt` is called with its interruption, when that is heard of.
    */
-  async keep(ticket, signal) {
+  async keep(ticket, signal, interrupt) {
     const { lease } = ticket;
     const pause = Math.min(lease / (this.#shared ? 3 : 6), LONGEST_WAIT);
     const margin = Math.min(MARGIN, Math.max(KEEPING_MARGIN, lease / 6));
@@ -1221,6 +1223,7 @@ export class Arbiter {
             if (answer.status >= 400) return answer.document.transition ?? refusedEnd(ticket, answer);
             if (answer.document.state === 'ended') return answer.document;
             ticket.heldUntil = answer.sent + (answer.document.leaseRemaining ?? lease);
+            if (answer.document.interruption) interrupt(answer.document.interruption);
             [hasFailed, isLast, asked, delays] = [false, false, -Infinity, backoff(LONGEST_DELAY)];
             continue;
           }
@@ -1594,6 +1597,7 @@ export class Scene {
   async dryRun(call, given = {}) {
     if (!['start', 'serialize'].includes(call)) throw new TypeError('The call of a dry run is start or serialize');
     const body = { ...wireFields(optionsOf(given)), scene: this.name };
+    if (call === 'start') delete body.whenBusy;
     return documentOf(await this.arbiter.ask('POST', `/transitions/${call}?dryRun=true`, body));
   }
 
@@ -1784,6 +1788,8 @@ class Holding {
   /** Aborted when it need not be kept any longer, because its owner ends it or has lost it. */
   #over = new AbortController();
   #lost = new AbortController();
+  #interrupted = new AbortController();
+  interruption = null;
   #keeper = Promise.resolve();
   /** Whether its owner ends it now. What is heard of its end meanwhile is the owner's, or waits for a refusal. */
   #isEnding = false;
@@ -1794,11 +1800,18 @@ class Holding {
     this.#arbiter = arbiter;
     this.#ticket = ticket;
     this.ended = ticket.hasEnded ? ticket.shown : null;
-    if (!ticket.hasEnded) this.#keeper = this.#keep();
+    if (ticket.hasEnded) return;
+    // The answer that claims the grant may have been the first to say so.
+    if (ticket.document.interruption) this.#interrupt(ticket.document.interruption);
+    this.#keeper = this.#keep();
   }
 
   get signal() {
     return this.#lost.signal;
+  }
+
+  get interruptSignal() {
+    return this.#interrupted.signal;
   }
 
   async end(outcome) {
@@ -1807,9 +1820,11 @@ class Holding {
     try {
       this.ended = await this.#arbiter.end(this.#ticket, outcome);
       this.#over.abort();
+      this.#interrupted.abort();
     } catch (error) {
       if (!(error instanceof Refused)) {
         this.#over.abort();
+        this.#interrupted.abort();
         throw error;
       }
       // It goes on, as far as is known, and is kept.
@@ -1843,13 +1858,18 @@ class Holding {
   async #keep() {
     const letGo = this.#arbiter.hold(this, this.#ticket);
     try {
-      this.#lose(await this.#arbiter.keep(this.#ticket, this.#over.signal));
+      this.#lose(await this.#arbiter.keep(this.#ticket, this.#over.signal, interruption => this.#interrupt(interruption)));
     } catch (error) {
       // It has been lost with the session.
       if (!(error instanceof Closed)) throw error;
     } finally {
       letGo();
     }
+  }
+
+  #interrupt(interruption) {
+    this.interruption ??= interruption;
+    this.#interrupted.abort(interruption);
   }
 
   /** Says that it has ended without its owner, unless its owner is ending it. */
@@ -1859,6 +1879,7 @@ class Holding {
     this.ended = ended;
     this.#over.abort();
     this.#lost.abort(new TransitionEnded(ended));
+    this.#interrupted.abort(this.#lost.signal.reason);
   }
 }
 
@@ -1981,6 +2002,14 @@ export class Transition {
 
   get signal() {
     return this.#holding.signal;
+  }
+
+  get interruptSignal() {
+    return this.#holding.interruptSignal;
+  }
+
+  get interruption() {
+    return this.#holding.interruption;
   }
 
   get ended() {

@@ -198,6 +198,12 @@ const commands = {
     }
     return {};
   },
+  async interrupted(command) {
+    const transition = transitions.get(command.as);
+    const signal = transition.interruptSignal;
+    if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve));
+    return { interruption: transition.interruption };
+  },
   async lost(command) {
     const { signal } = transitions.get(command.as);
     if (!signal.aborted) await new Promise(resolve => signal.addEventListener('abort', resolve));

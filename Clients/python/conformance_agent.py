@@ -292,6 +292,11 @@ class Agent:
         gc.collect()
         return {}
 
+    def interrupted(self, command):
+        transition = self.transitions[command["as"]]
+        transition.interrupted.wait()
+        return {"interruption": transition.interruption}
+
     def lost(self, command):
         transition = self.transitions[command["as"]]
         transition.lost.wait()
@@ -553,6 +558,11 @@ class AsyncAgent(Agent):
 
     async def drop(self, command):
         return super().drop(command)
+
+    async def interrupted(self, command):
+        transition = self.transitions[command["as"]]
+        await transition.interrupted.wait()
+        return {"interruption": transition.interruption}
 
     async def lost(self, command):
         transition = self.transitions[command["as"]]

@@ -83,7 +83,9 @@ extension ArbiterScene {
     /// - Throws: `ClientError.refused` for what would be refused; `unreachable`; `CancellationError`.
     public func dryRun(_ call: Call, _ options: TransitionOptions = TransitionOptions()) async throws -> JSONValue {
         try options.check()
-        let body = JSONValue.object(options.members.merging(["scene": .string(name)]) { $1 })
+        var members = options.members.merging(["scene": .string(name)]) { $1 }
+        if call == .start { members["whenBusy"] = nil }
+        let body = JSONValue.object(members)
         return try await arbiter.ask(WireRequest("POST", "/transitions/\(call)?dryRun=true", body)).accepted()
     }
 

@@ -55,6 +55,14 @@ public final class HeldTransition: Sendable {
     /// How it was lost; `nil` while it is not.
     public var ending: EndedTransition? { keeper.loss }
 
+    /// Its interruption, with `by`, `client` and `graceRemaining` as they were when it was heard of; `nil` before that.
+    ///
+    /// It ends when its grace is over, or when its owner ends it: put the screen in order until then.
+    public var interruption: JSONValue? { keeper.interruption }
+
+    /// Returns as soon as its interruption begins, it has ended, or the task is cancelled.
+    public func untilInterrupted() async { await keeper.untilOver(orInterrupted: true) }
+
     /// Until when the lease certainly lasts.
     package var heldUntil: ContinuousClock.Instant { ticket.heldUntil }
 

@@ -25,14 +25,26 @@ final class LeaseKeeper: Sendable {
         var keeping: Task<Void, Never>?
         /// Passes the time until the next attempt.
         var pause: Task<Void, Never>?
-        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Its interruption, once that has been heard of.
+        var interruption: JSONValue?
+        var waiting: [Int: Waiting] = [:]
         var lastWaiting = 0
+    }
+
+    /// Who waits until it is over, or until its interruption begins.
+    private struct Waiting {
+        let continuation: CheckedContinuation<Void, Never>
+        let isOverWhenInterrupted: Bool
     }
 
     init(_ ticket: PendingTransition, of arbiter: Arbiter) {
         self.ticket = ticket
         self.arbiter = arbiter
-        state = Mutex(State(ended: ticket.hasEnded ? ticket.shown : nil, isOver: ticket.hasEnded))
+        // The answer that claims the grant may have been the first to say that it is interrupted.
+        let interruption = ticket.hasEnded ? nil : ticket.document?["interruption"]
+        state = Mutex(
+            State(
+                ended: ticket.hasEnded ? ticket.shown : nil, isOver: ticket.hasEnded, interruption: interruption))
         guard !ticket.hasEnded else { return }
         let keeping = Task { await self.keep() }
         state.withLock { $0.keeping = keeping }
@@ -48,8 +60,11 @@ final class LeaseKeeper: Sendable {
     /// Whether the daemon was asked twice in vain since its last answer; once may be because this process was stopped.
     var isUnanswered: Bool { state.withLock { $0.failures > 1 } }
 
-    /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled.
-    func untilOver() async {
+    /// Its interruption, once that has been heard of.
+    var interruption: JSONValue? { state.withLock { $0.interruption } }
+
+    /// Returns as soon as it is lost, its owner has ended it, or the task is cancelled; or also once its interruption begins.
+    func untilOver(orInterrupted isOverWhenInterrupted: Bool = false) async {
         let number = state.withLock { state in
             state.lastWaiting += 1
             return state.lastWaiting
@@ -57,14 +72,16 @@ final class LeaseKeeper: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    guard !state.isOver, !Task.isCancelled else { return true }
-                    state.waiting[number] = continuation
+                    let isInterrupted = isOverWhenInterrupted && state.interruption != nil
+                    guard !state.isOver, !isInterrupted, !Task.isCancelled else { return true }
+                    state.waiting[number] = Waiting(
+                        continuation: continuation, isOverWhenInterrupted: isOverWhenInterrupted)
                     return false
                 }
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.continuation.resume()
         }
     }
 
@@ -141,16 +158,18 @@ final class LeaseKeeper: Sendable {
         }
     }
 
-    /// Notes something, and if it is over then, tells those that wait for that.
+    /// Notes something, and tells those that wait for it.
     private func tell(_ note: (inout State) -> Void) {
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let told = state.withLock { state -> [Waiting] in
             note(&state)
-            guard state.isOver else { return [] }
-            state.pause?.cancel()
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+            if state.isOver { state.pause?.cancel() }
+            let told = state.waiting.filter { waiting in
+                state.isOver || state.interruption != nil && waiting.value.isOverWhenInterrupted
+            }
+            for number in told.keys { state.waiting[number] = nil }
+            return Array(told.values)
         }
-        for continuation in waiting { continuation.resume() }
+        for waiting in told { waiting.continuation.resume() }
     }
 
     // MARK: - Keeping
@@ -188,9 +207,12 @@ final class LeaseKeeper: Sendable {
             // One that is cut short by the end of the lease says nothing.
             if wait == .zero, timeout >= margin / 2 { asked = .now }
             switch await askWhetherItRuns(wait, headers, timeout: timeout) {
-            case .runs(let end):
+            case .runs(let end, let interruption):
                 ticket.hold(until: end)
-                state.withLock { $0.failures = 0 }
+                tell { state in
+                    state.failures = 0
+                    state.interruption = state.interruption ?? interruption
+                }
                 (wait, backoff) = (longest, Backoff(longest: WireTimes.longestDelay))
                 (asked, isLast) = (nil, false)
                 continue
@@ -214,8 +236,8 @@ final class LeaseKeeper: Sendable {
 
     /// What the daemon says of it.
     private enum Report {
-        /// It runs, and its lease lasts certainly until then.
-        case runs(until: ContinuousClock.Instant)
+        /// It runs, and its lease lasts certainly until then; it may be interrupted.
+        case runs(until: ContinuousClock.Instant, interruption: JSONValue?)
         case ended(EndedTransition)
         /// The daemon does not know it any more, or not this client.
         case refused(Refusal)
@@ -234,7 +256,7 @@ final class LeaseKeeper: Sendable {
         }
         if answer.document["state"] == "ended" { return .ended(EndedTransition(answer.document)) }
         let left = answer.document["leaseRemaining"]?.number.map { Duration.seconds($0) }
-        return .runs(until: answer.sent + (left ?? ticket.lease))
+        return .runs(until: answer.sent + (left ?? ticket.lease), interruption: answer.document["interruption"])
     }
 
     /// Passes so much time, or less if it is over.

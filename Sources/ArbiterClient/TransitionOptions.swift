@@ -119,6 +119,11 @@ public struct TransitionOptions: Hashable, Sendable {
     ///
     /// The scene's default unless set, which is mostly 0.
     public var priority: Int?
+    /// Whether a turn ends what is in its way and consents, instead of waiting for it; a ``ArbiterScene/start(_:)`` never waits, and
+    /// ignores it.
+    public var interrupts = false
+    /// Whether it may be interrupted itself; the scene's default unless set, by which mostly it may not.
+    public var interruptible: Interruptible?
     /// The longest that the daemon lets the lock be held without a word of this client, more than zero; 10 seconds unless set.
     public var lease: Duration?
     /// The name of a transition type of the storyboard.
@@ -136,6 +141,23 @@ public struct TransitionOptions: Hashable, Sendable {
     public var waitsForSelf = false
     /// Further members of the request, as the wire has them.
     public var further: [String: JSONValue] = [:]
+
+    /// Whether a transition may be ended for another one.
+    public enum Interruptible: Hashable, Sendable {
+        /// Nobody may interrupt it.
+        case no
+        /// Those may interrupt it; it goes on for the grace, half a second unless given and at most 10, and ends as cancelled unless it
+        /// completes or its gesture was decided.
+        case by(Interrupters, grace: Duration? = nil, completes: Bool = false)
+    }
+
+    /// Who may interrupt a transition.
+    public enum Interrupters: String, Hashable, Sendable {
+        /// Those of a higher priority.
+        case higher
+        /// Also those of its own priority that were asked for after its grant.
+        case equal
+    }
 
     /// What a transition locks.
     public enum Scope: Hashable, Sendable {
@@ -161,6 +183,9 @@ public struct TransitionOptions: Hashable, Sendable {
         if let duration, duration < .zero {
             throw .misuse("animation.duration", "The duration of an animation must not be negative.")
         }
+        if case .by(_, let grace?, _) = interruptible, grace < .zero {
+            throw .misuse("interruptible.graceSeconds", "The grace must not be negative.")
+        }
         guard JSONValue.object(members).isFinite else { throw .infiniteNumber }
     }
 
@@ -175,6 +200,8 @@ public struct TransitionOptions: Hashable, Sendable {
         case nil: break
         }
         if let priority { members["priority"] = .number(Double(priority)) }
+        if interrupts { members["whenBusy"] = "interrupt" }
+        if let interruptible { members["interruptible"] = interruptible.document }
         if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
         if isInteractive { members["interactive"] = true }
         if !participants.isEmpty { members["participants"] = .array(participants.map { ["client": .string($0)] }) }
@@ -184,6 +211,16 @@ public struct TransitionOptions: Hashable, Sendable {
         if let duration { animation["duration"] = .number(duration.inSeconds) }
         if !animation.isEmpty { members["animation"] = .object(animation) }
         return members
+    }
+}
+
+extension TransitionOptions.Interruptible {
+    fileprivate var document: JSONValue {
+        guard case .by(let interrupters, let grace, let completes) = self else { return false }
+        var members: [String: JSONValue] = ["by": .string(interrupters.rawValue)]
+        members["graceSeconds"] = grace.map { .number($0.inSeconds) }
+        if completes { members["as"] = "completed" }
+        return .object(members)
     }
 }
 

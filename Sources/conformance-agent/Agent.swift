@@ -153,6 +153,10 @@ final class Agent: Sendable {
             let transition = held(command)
             await transition.untilLost()
             return Self.shown(transition.ending)
+        case "interrupted":
+            let transition = held(command)
+            await transition.untilInterrupted()
+            return ["interruption": transition.interruption ?? .null]
         case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
         case "declare":
             let storyboard = command.members["storyboard"] ?? .null

@@ -89,6 +89,19 @@ def test_an_urgent_ticket_is_shown_before_those_that_it_overtakes(daemon: Daemon
     expect(shown.card("waiting", "slides")).to_contain_text("alarm, which is more urgent, wants the whole scene")
 
 
+def test_an_interruption_says_for_whom_a_transition_ends(daemon: Daemon, open_page: OpenPage) -> None:
+    spot = start(daemon, "advertisement", interruptible={"by": "higher", "graceSeconds": 10})
+    shown = Shown(open_page, daemon)
+    expect(shown.card("running", "advertisement")).to_be_visible()
+    alarm = queue(daemon, "alarm", priority=5, whenBusy="interrupt", interruptible={"by": "higher", "graceSeconds": 0})
+    expect(shown.card("running", "advertisement")).to_contain_text("It ends for alarm in")
+    end(daemon, spot, "cancelled")
+    expect(shown.card("running", "alarm")).to_be_visible()
+    fire = queue(daemon, "fire", priority=6, whenBusy="interrupt")
+    expect(shown.card("ended", "alarm")).to_contain_text(f"{fire['id']} interrupted it.")
+    assert daemon.ask("GET", f"/transitions/{alarm['id']}")["interruptedBy"] == fire["id"]
+
+
 def test_an_arrow_leads_out_of_sight_where_a_blocker_is_scrolled_away(daemon: Daemon, open_page: OpenPage) -> None:
     declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": [f"c-{number}" for number in range(20)]}})
     for number in range(20):

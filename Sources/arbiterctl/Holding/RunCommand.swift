@@ -11,7 +11,8 @@ struct RunCommand: AsyncParsableCommand {
         discussion: """
             The command has ARBITER_SCENE, ARBITER_TRANSITION and ARBITER_FENCE in its environment. The signals HUP, INT, \
             QUIT, TERM, USR1 and USR2 are passed on to it and to what it has started; with --only-child, to it alone. If the \
-            lock is lost, they get SIGTERM, and SIGKILL at the latest ten seconds later or when the lease is over. While the \
+            lock is lost, they get SIGTERM, and SIGKILL at the latest ten seconds later or when the lease is over; if it is \
+            interrupted, SIGTERM at once, and SIGKILL when its grace is over. While the \
             daemon cannot be reached, they get SIGTERM when a tenth of the lease is left, at most ten seconds; with \
             --max-hold, also when a tenth of that is left. If arbiterctl is killed, the command alone gets SIGTERM, and the \
             lock is free two seconds later.
@@ -41,6 +42,8 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var request: RequestOptions
 
     @OptionGroup var waiting: WaitOption
+
+    @OptionGroup var interrupting: InterruptOption
 
     @Option(
         parsing: .unconditional,
@@ -86,6 +89,9 @@ struct RunCommand: AsyncParsableCommand {
         guard lease.map({ $0 > 0 && $0 <= 300 }) ?? true else {
             throw ValidationError("--lease must be more than 0 and at most 300 seconds")
         }
+        guard wait != 0 || !interrupting.interrupt else {
+            throw ValidationError("--interrupt takes a turn, and --wait 0 does not: give --wait a second")
+        }
         guard maxHold.map({ $0 > 0 && $0 <= 86_400 }) ?? true else {
             throw ValidationError("--max-hold must be more than 0 and at most 86400 seconds")
         }
@@ -98,6 +104,7 @@ struct RunCommand: AsyncParsableCommand {
     /// What is asked of the scene, and for how long.
     private func makeOptions() throws -> TransitionOptions {
         var options = try request.made()
+        options.interrupts = interrupting.interrupt
         options.lease = lease.map { .seconds($0) }
         options.further["maxHoldSeconds"] = maxHold.map { .number($0) }
         return options
@@ -228,11 +235,17 @@ struct RunCommand: AsyncParsableCommand {
     private func endWhenLost(_ child: ChildCommand, holding transition: HeldTransition) async -> Bool {
         await untilCommandMustEnd(transition)
         guard !Task.isCancelled || transition.isLost else { return false }
-        let left = max(.zero, min(transition.heldUntil - .now, Self.graceOfCommand))
+        // While it is only interrupted, its lease is kept.
+        let grace = transition.isLost ? nil : transition.interruption?["graceRemaining"]?.number
+        let left =
+            grace.map { .seconds($0) } ?? max(.zero, min(transition.heldUntil - .now, Self.graceOfCommand))
         // In a task of its own, because this one may be cancelled; and first, because nobody may read what is told.
         let end = Task { await child.end(within: left) }
         if let loss = transition.ending {
             Exit.tell("the lock is lost: \(loss.words ?? "it has ended")")
+        } else if let interruption = transition.interruption {
+            let name = interruption["client"]?.string ?? interruption["by"]?.string
+            Exit.tell("the lock will be lost: \(name ?? "another transition") interrupts it")
         } else {
             Exit.tell("the lock will be lost: \(transition.isUnanswered ? "the daemon cannot be reached" : "hold")")
         }
@@ -240,21 +253,21 @@ struct RunCommand: AsyncParsableCommand {
         return true
     }
 
-    /// Returns when the lock is lost, or no more is left than the command may take to end: of the longest hold, or of the lease
+    /// Returns when the lock is lost or interrupted, or no more is left than the command may take to end: of the longest hold, or of the lease
     /// if the daemon has not answered.
     private func untilCommandMustEnd(_ transition: HeldTransition) async {
         let lease = transition.document["leaseSeconds"]?.number.map { Duration.seconds($0) } ?? WireTimes.lease
         let hold = maxHold.map { Duration.seconds($0) }
         let holdEnd = hold.map { ContinuousClock.now + $0 }
         let grace = min(min(lease, hold ?? lease) / 10, Self.graceOfCommand)
-        while !transition.isLost, !Task.isCancelled {
+        while !transition.isLost, transition.interruption == nil, !Task.isCancelled {
             let left = transition.heldUntil - .now
             // If nothing is left, this process has slept, and the daemon is asked once more.
             if transition.isUnanswered, left > .zero, left <= grace { return }
             let holdLeft = holdEnd.map { $0 - .now } ?? left
             if holdEnd != nil, holdLeft <= grace { return }
             await withTaskGroup { group in
-                group.addTask { await transition.untilLost() }
+                group.addTask { await transition.untilInterrupted() }
                 group.addTask { try? await Task.sleep(for: max(grace / 4, min(left, holdLeft) - grace)) }
                 await group.next()
                 group.cancelAll()

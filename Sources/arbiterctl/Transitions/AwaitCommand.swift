@@ -8,7 +8,8 @@ struct AwaitCommand: ClientCommand {
         discussion: """
             With its token, the wait keeps the transition alive, as its owner's. With --idle it waits until nothing runs or \
             waits in the scene; a scene that nobody has used or declared is idle. Exit code 124 says that the time is over, \
-            123 that the transition ended before it ran, or that the daemon no longer knows it.
+            123 that the transition ended before it ran, with --until interrupted that it ended without being interrupted, or that \
+            the daemon no longer knows it.
 
             Where there is access control, a token needs the role transition, and everything else the role observe.
 
@@ -25,7 +26,7 @@ struct AwaitCommand: ClientCommand {
     @Argument(help: "Its token, if it is one's own.")
     var token: String?
 
-    @Option(help: "granted, running or ended; ended unless given.")
+    @Option(help: "granted, running, interrupted or ended; ended unless given.")
     var until: Milestone?
 
     @Flag(help: "Wait until the scene is idle.")
@@ -66,7 +67,12 @@ struct AwaitCommand: ClientCommand {
         }
         json.write(reached)
         let hasEnded = reached["state"]?.string == "ended" && reached["noop"]?.bool != true
-        if milestone != .ended, hasEnded, reached["outcome"]?.string != "completed" { throw ExitCode(Exit.lost) }
+        switch milestone {
+        case .granted, .running:
+            if hasEnded, reached["outcome"]?.string != "completed" { throw ExitCode(Exit.lost) }
+        case .interrupted: if hasEnded, reached["interruptedBy"] == nil { throw ExitCode(Exit.lost) }
+        case .ended: break
+        }
     }
 
     private var timeIsOver: Failure { Failure(code: Exit.timedOut, text: "the time is over") }

@@ -6,13 +6,16 @@ internal import Foundation
 enum Milestone: String, ExpressibleByArgument, CaseIterable {
     case granted
     case running
+    case interrupted
     case ended
 
-    /// Whether a transition in this state has got there.
-    func isReached(by state: String?) -> Bool {
-        switch self {
+    /// Whether a transition has got there.
+    func isReached(by transition: JSONValue) -> Bool {
+        let state = transition["state"]?.string
+        return switch self {
         case .granted: state != "queued"
         case .running: state == "running" || state == "ended"
+        case .interrupted: state == "ended" || transition["interruption"] != nil
         case .ended: state == "ended"
         }
     }
@@ -75,7 +78,7 @@ struct OwnedTransition {
         var seen = self
         seen.wasSeen = true
         var hasWaited = false
-        while !milestone.isReached(by: reached["state"]?.string) {
+        while !milestone.isReached(by: reached) {
             guard !deadline.isOver else { return nil }
             reached = try await seen.awaited(arbiter, milestone, deadline.nextWait)
             hasWaited = true
@@ -90,7 +93,7 @@ struct OwnedTransition {
             // If this process is killed, and a proxy keeps its connections, a grant that it waits for lasts for seconds only.
             let members: [String: JSONValue] = [
                 "until": .string(milestone.rawValue), "wait": .number(wait.inSeconds),
-                "claim": .bool(milestone != .ended),
+                "claim": .bool(milestone == .granted || milestone == .running),
             ]
             return try await ask(arbiter, "await", members, wait: wait)
         }

@@ -56,6 +56,7 @@ protocol RequestCommand: ClientCommand {
     var lease: LeaseOption { get }
     var key: KeyOption { get }
     var json: JSONOutput { get }
+    var interrupts: Bool { get }
 }
 
 extension RequestCommand {
@@ -63,6 +64,7 @@ extension RequestCommand {
     func ask(_ arbiter: Arbiter, _ call: String) async throws -> WireAnswer {
         var options = try request.made()
         options.further = try lease.members()
+        options.interrupts = interrupts
         var members = options.members
         members["scene"] = .string(request.scene)
         if let client = connection.client { members["client"] = .string(client) }
@@ -131,6 +133,8 @@ struct StartCommand: RequestCommand {
     @OptionGroup var key: KeyOption
     @OptionGroup var json: JSONOutput
 
+    var interrupts: Bool { false }
+
     func run(_ arbiter: Arbiter) async throws {
         let answer = try await ask(arbiter, "start")
         if answer.status == 409, answer.document["code"]?.string == "busy" {
@@ -161,7 +165,10 @@ struct SerializeCommand: RequestCommand {
     @OptionGroup var lease: LeaseOption
     @OptionGroup var key: KeyOption
     @OptionGroup var waiting: WaitOption
+    @OptionGroup var interrupting: InterruptOption
     @OptionGroup var json: JSONOutput
+
+    var interrupts: Bool { interrupting.interrupt }
 
     func run(_ arbiter: Arbiter) async throws {
         let deadline = waiting.deadline

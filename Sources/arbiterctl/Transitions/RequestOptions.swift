@@ -23,6 +23,18 @@ struct RequestOptions: ParsableArguments {
             valueName: "number"))
     var priority: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Who may interrupt it, once it is granted: nobody, higher priorities, or equal ones too; the scene's default unless given.",
+            valueName: "no|higher|equal"))
+    var interruptible: String?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "How long it goes on when it is interrupted, up to 10 seconds; 0.5 unless given.", valueName: "seconds"))
+    var grace: Double?
+
     func validate() throws { _ = try made() }
 
     /// - Throws: `ValidationError` if the operation is no JSON object, or an id of the scope is empty.
@@ -30,8 +42,23 @@ struct RequestOptions: ParsableArguments {
         guard priority.map({ -1_000...1_000 ~= $0 }) ?? true else {
             throw ValidationError("--priority must be an integer from -1000 to 1000")
         }
+        if let grace {
+            guard 0...10 ~= grace else { throw ValidationError("--grace must be 0 to 10") }
+            guard interruptible != nil, interruptible != "no" else {
+                throw ValidationError("--grace goes with --interruptible higher or equal")
+            }
+        }
         var options = TransitionOptions()
         options.priority = priority
+        switch interruptible {
+        case "no": options.interruptible = .no
+        case let word?:
+            guard let interrupters = TransitionOptions.Interrupters(rawValue: word) else {
+                throw ValidationError("--interruptible must be no, higher or equal")
+            }
+            options.interruptible = .by(interrupters, grace: grace.map { .seconds($0) })
+        case nil: break
+        }
         if let operation {
             options.operation = TransitionOperation(try JSONValue(objectOf: "--operation", operation))
         }
@@ -46,6 +73,12 @@ struct RequestOptions: ParsableArguments {
         }
         return options
     }
+}
+
+/// Whether a turn interrupts what is in its way.
+struct InterruptOption: ParsableArguments {
+    @Flag(help: "End what is in the way and may be interrupted, instead of waiting for it.")
+    var interrupt = false
 }
 
 extension JSONValue {

@@ -344,7 +344,7 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
 
     def __init__(self, arbiter: AsyncArbiter, ticket: Ticket) -> None:
         over = asyncio.Event()
-        super().__init__(arbiter._flows, ticket, asyncio.Event(), over)
+        super().__init__(arbiter._flows, ticket, asyncio.Event(), asyncio.Event(), over)
         self._arbiter = arbiter
         self._moving: asyncio.Future[Document] | None = None
         if self.ended is None:
@@ -439,10 +439,14 @@ class _Keeper:
         self._transition = weakref.ref(transition)
         self._arbiter = transition._arbiter
         self._ticket = transition._ticket
-        self._lost = transition.lost
+        self._lost, self._interrupted = transition.lost, transition.interrupted
         self._over = over
         self._arbiter._keepers.add(self)
         self.task = asyncio.create_task(self._run(), name=f"transition {transition.id}")
+
+    def _interrupt(self, interruption: Document) -> None:
+        if (transition := self._transition()) is not None:
+            transition._interrupt(interruption)
 
     def lose_session(self) -> None:
         if (transition := self._transition()) is not None:
@@ -451,7 +455,7 @@ class _Keeper:
     async def _run(self) -> None:
         arbiter = self._arbiter
         try:
-            ended = await arbiter._run(arbiter._flows.keep(self._ticket, self._over.is_set), self._over)
+            ended = await arbiter._run(arbiter._flows.keep(self._ticket, self._over.is_set, self._interrupt), self._over)
         except Closed:
             return  # It has been lost with the session.
         finally:
@@ -460,3 +464,4 @@ class _Keeper:
             transition._lose(ended)
         else:
             self._lost.set()
+            self._interrupted.set()

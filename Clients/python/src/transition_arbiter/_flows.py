@@ -45,12 +45,14 @@ class TransitionOptions(TypedDict, total=False):
     """What may be asked of a transition; everything has a default. Durations are seconds.
 
     The names are those of the wire in snake case, and so are the values. A participant may also be the name of its client,
-    and `coalesce` the key.
+    and `coalesce` the key. `interruptible` is the wire's object, with `by`, or `False`. `start` never waits, and ignores `when_busy`.
     """
 
     operation: Mapping[str, Any]
     scope: Literal["scene", "operation"] | list[str]
     priority: int
+    when_busy: Literal["wait", "interrupt"]
+    interruptible: Mapping[str, Any] | Literal[False]
     expect: list[Mapping[str, Any]]
     animation: Mapping[str, Any]
     interactive: bool
@@ -342,7 +344,8 @@ class Flows:
 
     def start(self, ticket: Ticket) -> Flow[Document | None]:
         """Tries at once: the transition, or nothing if another one is in the way."""
-        answer = yield from self._asked_in_session("/transitions/start", ticket, ticket.body)
+        body = {name: value for name, value in ticket.body.items() if name != "whenBusy"}
+        answer = yield from self._asked_in_session("/transitions/start", ticket, body)
         try:
             ticket.note(answer)
         except Refused as refused:
@@ -425,7 +428,9 @@ class Flows:
         except Unreachable:
             return (yield send)
 
-    def keep(self, ticket: Ticket, is_over: Callable[[], bool]) -> Flow[Document | None]:
+    def keep(
+        self, ticket: Ticket, is_over: Callable[[], bool], interrupt: Callable[[Document], None]
+    ) -> Flow[Document | None]:
         """Keeps a granted transition until it has ended: its last document, or nothing if its lease may have run out.
 
         An owner's await is parked always, so the lease does not run, and the end is told at once. It is answered within a
@@ -434,8 +439,8 @@ class Flows:
         that was answered. If no such one was asked shortly before its end, this process was stopped, the machine slept, or it
         ends now by `max_hold_seconds`: then the daemon is asked once more.
 
-        `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer. One that is given up is ended
-        here, when the next answer comes.
+        `is_over` says whether its owner ends it, or has lost it; then it is not kept any longer. `interrupt` is called with its
+        interruption, when that is heard of. One that is given up is ended here, when the next answer comes.
         """
         lease = ticket.lease
         longest = min(lease / 6, LONGEST_WAIT)
@@ -473,6 +478,8 @@ class Flows:
                     if has_ended(document):
                         return document
                     ticket.held_until = answer.sent + float(document.get("leaseRemaining", lease))
+                    if "interruption" in document:
+                        interrupt(document["interruption"])
                     wait, delays = longest, backoff(LONGEST_DELAY)
                     asked, is_last = float("-inf"), False
                     continue
@@ -643,6 +650,8 @@ class Flows:
         if call not in ("start", "serialize"):
             raise ValueError("The call of a dry run is start or serialize")
         body = {**wire_fields(options), "scene": scene}
+        if call == "start":
+            body.pop("whenBusy", None)
         return (yield from self.ask("POST", f"/transitions/{call}?dryRun=true", body)).document()
 
     def declare(

@@ -20,7 +20,7 @@ class HeldTransition(Generic[Over]):
     comes.
     """
 
-    def __init__(self, flows: Flows, ticket: Ticket, lost: Over, is_over: Flag) -> None:
+    def __init__(self, flows: Flows, ticket: Ticket, lost: Over, interrupted: Over, is_over: Flag) -> None:
         self._flows = flows
         self._ticket = ticket
         self._is_over = is_over
@@ -33,6 +33,13 @@ class HeldTransition(Generic[Over]):
         """Called when it has ended without its owner."""
         self.lost = lost
         """Set as soon as it has ended without its owner; what was begun must not be continued."""
+        self.interrupted = interrupted
+        """Set as soon as its interruption begins, or it is over. An interrupted one ends when its grace is over, or by its owner."""
+        # The answer that claims the grant may have been the first to say so.
+        self.interruption: Document | None = None if has_ended(ticket.document) else ticket.document.get("interruption")
+        """`by`, `client` and `graceRemaining`, as they were when the interruption was heard of; `None` before that."""
+        if self.interruption is not None or has_ended(ticket.document):
+            interrupted.set()
         self.ended: Document | None = ticket.shown if has_ended(ticket.document) else None
         """How it ended; `None` while it runs, and if its lease ran out unseen."""
 
@@ -97,7 +104,14 @@ class HeldTransition(Generic[Over]):
             self.ended = ended
             self._is_over.set()
         self.lost.set()
+        self.interrupted.set()
         self._when_lost()
+
+    def _interrupt(self, interruption: Document) -> None:
+        """Says that its interruption has begun."""
+        if self.interruption is None:
+            self.interruption = interruption
+            self.interrupted.set()
 
     def _ending(self, outcome: str | None) -> Flow[Document]:
         """Ends it: without an outcome as its gesture was decided.
@@ -131,6 +145,7 @@ class HeldTransition(Generic[Over]):
         with self._lock:
             self.ended = ended
             self._is_over.set()
+        self.interrupted.set()
 
     def _refuse_end(self) -> None:
         """It goes on, as far as is known, and is kept."""

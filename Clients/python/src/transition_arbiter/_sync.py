@@ -584,7 +584,7 @@ class Transition(HeldTransition[threading.Event]):
 
     def __init__(self, arbiter: Arbiter, ticket: Ticket) -> None:
         over = _Latch()
-        super().__init__(arbiter._flows, ticket, threading.Event(), over)
+        super().__init__(arbiter._flows, ticket, threading.Event(), threading.Event(), over)
         self._arbiter = arbiter
         # An interrupt may come anywhere here, also when the keeper runs already: then `Scene._held` gives the ticket up.
         if self.ended is None:
@@ -672,8 +672,12 @@ class _Keeper(threading.Thread):
         self._transition = weakref.ref(transition)
         self._arbiter = transition._arbiter
         self._ticket = transition._ticket
-        self._lost = transition.lost
+        self._lost, self._interrupted = transition.lost, transition.interrupted
         self._over = over
+
+    def _interrupt(self, interruption: Document) -> None:
+        if (transition := self._transition()) is not None:
+            transition._interrupt(interruption)
 
     def lose_session(self) -> None:
         if (transition := self._transition()) is not None:
@@ -682,7 +686,7 @@ class _Keeper(threading.Thread):
     def run(self) -> None:
         arbiter = self._arbiter
         try:
-            ended = arbiter._run(arbiter._flows.keep(self._ticket, self._over.is_set), self._over)
+            ended = arbiter._run(arbiter._flows.keep(self._ticket, self._over.is_set, self._interrupt), self._over)
         except Closed:
             return  # It has been lost with the session.
         finally:
@@ -691,3 +695,4 @@ class _Keeper(threading.Thread):
             transition._lose(ended)
         else:
             self._lost.set()
+            self._interrupted.set()
