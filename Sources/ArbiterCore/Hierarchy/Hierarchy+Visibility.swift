@@ -26,6 +26,24 @@ extension Hierarchy {
         return controllers[presented]?.presentationStyle.coversPresenter ?? false
     }
 
+    /// The controller in front: from the root, what its layer presents, and so on; `nil` if there is none.
+    ///
+    /// What the topmost controller of a layer presents comes first, and then what a child presents that it shows.
+    package var front: ControllerID? {
+        guard var front = root else { return nil }
+        while let next = presented(inLayerOf: front) { front = next }
+        return front
+    }
+
+    private func presented(inLayerOf topmost: ControllerID) -> ControllerID? {
+        var unvisited = [topmost]
+        while let controller = unvisited.popLast().flatMap({ controllers[$0] }) {
+            if let presented = controller.presented { return presented }
+            unvisited.append(contentsOf: controller.shown.reversed())
+        }
+        return nil
+    }
+
     /// The visible controllers from a placed one downwards: each container, then the children that it shows, then the
     /// controller that it presents.
     func visible(from placed: ControllerID, after changes: Changes = Changes()) -> [ControllerID] {

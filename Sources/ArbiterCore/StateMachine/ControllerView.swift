@@ -14,10 +14,10 @@ package struct ControllerView: Hashable, Sendable {
     package let isTop: Bool
     /// Whether it is the selected tab.
     package let isSelected: Bool
-    /// Whether it is, or stands in, what a presentation put up.
-    package let isPresented: Bool
-    /// Whether it, or the nearest ancestor in its layer, presents another controller.
-    package let isPresenting: Bool
+    /// Who presents it, or what it stands in; `nil` if nobody does.
+    package let presentedBy: ControllerID?
+    /// What it presents, or the nearest ancestor in its layer; `nil` if neither presents anything.
+    package let presented: ControllerID?
     /// The revision of the hierarchy.
     package let revision: Revision
     /// The granted transitions whose scope contains it.
@@ -39,8 +39,8 @@ extension ArbiterStateMachine {
         return ControllerView(
             controller: controller, path: path, container: container, presenter: hierarchy.presenter(of: id),
             isVisible: hierarchy.isVisible(id), isTop: showing == .navigation, isSelected: showing == .tabs,
-            isPresented: layer.last.map { hierarchy.presenter(of: $0.id) != nil } ?? false,
-            isPresenting: layer.contains { $0.presented != nil }, revision: scene.numbers.revision,
+            presentedBy: layer.last.flatMap { hierarchy.presenter(of: $0.id) },
+            presented: layer.lazy.compactMap(\.presented).first, revision: scene.numbers.revision,
             lockedBy: scene.queue.holders(along: path))
     }
 }

@@ -55,8 +55,10 @@ extension ControllerView {
                 writer.member("visible", isVisible)
                 writer.member("top", isTop)
                 writer.member("selected", isSelected)
-                writer.member("presented", isPresented)
-                writer.member("presenting", isPresenting)
+                writer.member("presented", presentedBy != nil)
+                if let presentedBy { writer.member("presentedBy", presentedBy) }
+                writer.member("presenting", presented != nil)
+                if let presented { writer.member("presents", presented) }
                 writer.member("revision", revision.rawValue)
                 writer.member("lockedBy", lockedBy)
                 writer.endObject()

@@ -138,6 +138,7 @@ extension SceneView {
             .brief { writer in
                 writer.members(of: summary)
                 writer.member("lastEvent", summary.lastEvent.rawValue)
+                if let front = storyboard.hierarchy.front { writer.member("front", front) }
             },
             .hierarchy(HierarchyWriter(storyboard.hierarchy, named: "hierarchy")),
         ]

@@ -25,4 +25,16 @@ struct HierarchyVisibilityTests {
         #expect(hierarchy.root.map { hierarchy.visible(from: $0) } ?? [] == ids(visible), rule)
         #expect(!hierarchy.isVisible(id("nobody")))
     }
+
+    @Test(arguments: [
+        ("nothing is in front where there is nothing", "", nil),
+        ("the root is in front while nothing is presented", "nav[home detail]", "nav"),
+        ("what is presented last is in front", "home~>sheet>help", "help"),
+        ("what a shown child presents is in front", "split(one|two@>over)", "over"),
+        ("what a hidden child presents is not", "tabs{one@>over *two}", "tabs"),
+        ("what a child presents in what is presented", "home>nav[a b@>over]", "over"),
+    ])
+    func `who is in front`(rule: Comment, outline: String, front: String?) throws {
+        #expect(try Hierarchy.outlined(outline).front == front.map { id($0) }, rule)
+    }
 }

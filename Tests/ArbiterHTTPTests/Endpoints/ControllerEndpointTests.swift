@@ -56,6 +56,9 @@ struct ControllerEndpointTests {
         #expect(shown["presenter"] == "tabs" && shown["container"] == nil)
         #expect(shown["path"] == ["tabs", "sheet"])
         #expect(try self.shown("form")["path"] == ["tabs", "sheet", "form"])
+        #expect(try self.shown("form")["presentedBy"] == "tabs" && self.shown("list")["presents"] == "sheet")
+        #expect(try self.shown("form")["presents"] == nil && self.shown("list")["presentedBy"] == nil)
+        #expect(try service.ask("GET", "/scenes/main").body["front"] == "sheet")
     }
 
     @Test func `the granted transitions that lock a controller are named, and no others`() throws {
