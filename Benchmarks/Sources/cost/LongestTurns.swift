@@ -10,6 +10,8 @@ enum LongestTurns {
         ("the end of a session that visited many scenes", visitor),
         ("an end that moves what waiting tickets lock", refiled),
         ("an end that grants many", granted),
+        ("a ticket that interrupts many", interruption),
+        ("the ends of many that were interrupted", interrupted),
         ("a ticket that replaces many", replaced),
         ("a ticket with a key of which many are separated", separated),
         ("an end that many await", awaited),
@@ -82,6 +84,30 @@ enum LongestTurns {
             TransitionRequest(scope: .controllers([Crowd.name($0)]), ticket: .seconds(3600))
         }
         return crowd.longest { $0.end(holder) }
+    }
+
+    /// Many that may be interrupted, of a controller each, and a ticket for all of them, which its session looks after.
+    private static func interruptible() -> (crowd: Crowd, ticket: TransitionRequest) {
+        var crowd = Crowd()
+        crowd.declare(9_990)
+        _ = crowd.ask(9_990) {
+            TransitionRequest(
+                scope: .controllers([Crowd.name($0)]), lease: .seconds(300),
+                interruptibility: .allowed(Consent(by: .equal, grace: .seconds(1))))
+        }
+        let session = crowd.openSession()
+        return (crowd, TransitionRequest(scope: .scene, interrupts: true, session: session))
+    }
+
+    private static func interruption() -> Duration {
+        var (crowd, ticket) = interruptible()
+        return crowd.longest { crowd in _ = crowd.ask(1, isSerialized: true) { _ in ticket } }
+    }
+
+    private static func interrupted() -> Duration {
+        var (crowd, ticket) = interruptible()
+        _ = crowd.ask(1, isSerialized: true) { _ in ticket }
+        return crowd.longest { $0.wait(.seconds(1)) }
     }
 
     /// Tickets with one key and a controller each.

@@ -21,6 +21,8 @@ struct PlaceTree {
         var holder: LinePlace?
         /// Whether the granted part may be interrupted.
         var holderYields = false
+        /// Whether the interruption of the granted part has begun.
+        var isHolderInterrupted = false
         /// The places directly below.
         var children: [ControllerID: Int] = [:]
         /// Of each child and each priority, the first and the last waiting part at or below the child.
@@ -33,6 +35,8 @@ struct PlaceTree {
         var granted = 0
         /// How many of them may be interrupted.
         var yielding = 0
+        /// Of how many of them the interruption has begun.
+        var interrupted = 0
         /// The number of waiting parts at or below this place whose transitions interrupt.
         var interrupting = 0
         /// What the children have published as their candidates, including outdated entries.
@@ -110,7 +114,18 @@ extension PlaceTree {
     mutating func letGo(of place: Int) {
         places[place].holder = nil
         count(-1, grantedAt: place)
+        places[place].isHolderInterrupted = false
         update(from: place)
+    }
+
+    /// Notes that the interruption of the granted part of a place has begun.
+    mutating func interruptHolder(of start: Int) {
+        places[start].isHolderInterrupted = true
+        var place: Int? = start
+        while let current = place {
+            places[current].interrupted += 1
+            place = places[current].parent
+        }
     }
 
     private mutating func take(_ order: LinePlace, from place: Int) {
@@ -243,12 +258,14 @@ extension PlaceTree {
     /// Adds to the count of granted parts at the place and at every place above it.
     private mutating func count(_ change: Int, grantedAt start: Int) {
         let yielding = places[start].holderYields ? change : 0
+        let interrupted = places[start].isHolderInterrupted ? change : 0
         var place = start
         while true {
             let before = places[place].granted
             let after = before + change
             places[place].granted = after
             places[place].yielding += yielding
+            places[place].interrupted += interrupted
             guard let parent = places[place].parent else { return }
             if before == 0 {
                 places[place].rankAmongGranted = places[parent].grantedChildren.count

@@ -1,46 +1,67 @@
 // Interruptions: whom a transition would have to interrupt, and who may interrupt somebody now.
 
 extension ScopeQueue {
-    /// The granted transitions in the way of one at a place in the line, if nothing else is, and all consent to be interrupted.
+    /// The granted transitions in the way of one at a place in the line, if nothing else is, all of them may be interrupted, and the
+    /// interruption of one has yet to begin.
     ///
-    /// That something in the way waits, or does not consent, shows at the places of the scope and above them.
+    /// That something in the way waits, does not consent, or is interrupted already, shows at the places of the scope and above them.
     ///
-    /// - Returns: their places, in the order of the line; `nil` if something else is in the way.
-    func yielding(to scope: [ScopePath], naming ids: [ControllerID], at order: LinePlace) -> [LinePlace]? {
+    /// - Parameters:
+    ///   - scope: the paths of its parts.
+    ///   - ids: the controllers that it names.
+    ///   - order: its place in the line.
+    ///   - mayBeInterrupted: whether a granted one that consents may be interrupted for it.
+    /// - Returns: their places, in the order of the line; `nil` if it is not so.
+    func yielding(
+        to scope: [ScopePath], naming ids: [ControllerID], at order: LinePlace,
+        where mayBeInterrupted: (TransitionID) -> Bool
+    ) -> [LinePlace]? {
+        guard let ends = ends(of: scope, yieldingTo: order) else { return nil }
+        let bringers = ids.flatMap { coming.bringers(of: $0, before: order) }
+        guard bringers.allSatisfy({ self[$0]?.isGranted == true && self[$0]?.yields == true }) else { return nil }
+        let isNew =
+            ends.above.contains { self[$0]?.isInterrupted == false }
+            || ends.places.contains { places[$0].interrupted < places[$0].granted }
+            || bringers.contains { self[$0]?.isInterrupted == false }
+        guard isNew else { return nil }
         var found: Set<LinePlace> = []
+        guard (ends.above + bringers).allSatisfy({ note($0) }), ends.places.allSatisfy(collect) else { return nil }
+        return found.sorted()
+
+        func note(_ holder: LinePlace) -> Bool {
+            guard found.insert(holder).inserted, let entry = self[holder] else { return true }
+            return mayBeInterrupted(entry.id)
+        }
+
+        func collect(atOrBelow place: Int) -> Bool {
+            guard places[place].holder.map(note) ?? true else { return false }
+            return places[place].grantedChildren.allSatisfy(collect)
+        }
+    }
+
+    /// The places at the ends of paths, as far as they exist, and the granted parts above them.
+    ///
+    /// - Returns: `nil` if something in the way there waits, or does not consent.
+    private func ends(of scope: [ScopePath], yieldingTo order: LinePlace) -> (places: [Int], above: [LinePlace])? {
+        var ends: (places: [Int], above: [LinePlace]) = ([], [])
         for path in scope {
-            var place = PlaceTree.top
-            var isReached = true
+            var place: Int? = PlaceTree.top
             for name in path {
-                guard places[place].parts.first.map({ order <= $0 }) ?? true else { return nil }
-                if let holder = places[place].holder {
-                    guard places[place].holderYields else { return nil }
-                    found.insert(holder)
+                guard let above = place else { break }
+                guard places[above].parts.first.map({ order <= $0 }) ?? true else { return nil }
+                if let holder = places[above].holder {
+                    guard places[above].holderYields else { return nil }
+                    ends.above.append(holder)
                 }
-                guard let child = places[place].children[name] else {
-                    isReached = false
-                    break
-                }
-                place = child
+                place = places[above].children[name]
             }
-            guard isReached else { continue }
+            guard let place else { continue }
             guard places[place].earliest.map({ order <= $0 }) ?? true,
                 places[place].granted == places[place].yielding
             else { return nil }
-            collectHolders(atOrBelow: place, &found)
+            ends.places.append(place)
         }
-        for id in ids {
-            for bringer in coming.bringers(of: id, before: order) {
-                guard let entry = self[bringer], entry.isGranted, entry.yields else { return nil }
-                found.insert(bringer)
-            }
-        }
-        return found.sorted()
-    }
-
-    private func collectHolders(atOrBelow place: Int, _ found: inout Set<LinePlace>) {
-        if let holder = places[place].holder { found.insert(holder) }
-        for child in places[place].grantedChildren { collectHolders(atOrBelow: child, &found) }
+        return ends
     }
 
     /// The waiting transitions that interrupt, and that wait for granted ones only, apart from one that is about to end.
@@ -92,10 +113,12 @@ extension ScopeQueue {
         for place in Set(entries.values.flatMap(\.places)) {
             let below = places[place].children.values.map { places[$0] }
             let own = places[place].parts.all.count { self[$0]?.interrupts == true }
-            let holds = places[place].holder.map { self[$0]?.yields == true } ?? false
+            let holder = places[place].holder.flatMap { self[$0] }
             let isRight =
                 places[place].interrupting == below.reduce(own) { $0 + $1.interrupting }
-                && places[place].yielding == below.reduce(holds ? 1 : 0) { $0 + $1.yielding }
+                && places[place].yielding == below.reduce(holder?.yields == true ? 1 : 0) { $0 + $1.yielding }
+                && places[place].interrupted
+                    == below.reduce(holder?.isInterrupted == true ? 1 : 0) { $0 + $1.interrupted }
             guard isRight else { return "\(places.path(to: place)) counts other parts than there are" }
         }
         return nil

@@ -34,35 +34,6 @@ struct ScopeQueue {
     /// The number of waiting transitions that interrupt.
     private(set) var interrupting = 0
 
-    /// What a transition has to do with controllers that are coming.
-    struct Arrivals {
-        /// The ids of the controllers that it brings in.
-        var brought: [ControllerID] = []
-        /// The ids that it names, each once, unless it locks the whole scene and so waits for everything.
-        ///
-        /// A granted transition waits for none of them.
-        var named: [ControllerID] = []
-    }
-
-    /// An unfinished transition.
-    struct Entry {
-        let id: TransitionID
-        /// The controllers that its paths depend on.
-        var names: [ControllerID]
-        var arrivals: Arrivals
-        /// The places of its parts.
-        var places: [Int]
-        /// The number of its parts that are not clear, and of controllers that it names and earlier ones bring in.
-        var waiting: Int
-        var isGranted = false
-        /// Whether another transition has waited for it since its grant.
-        var isContended = false
-        /// Whether it interrupts what is in its way, if that consents.
-        let interrupts: Bool
-        /// Whether it consents to be interrupted.
-        let yields: Bool
-    }
-
     var isEmpty: Bool { entries.isEmpty }
 
     /// The number of unfinished transitions.
@@ -244,6 +215,15 @@ extension ScopeQueue {
             places.grant(order, at: place, yields: entry.yields)
         }
         return entry.id
+    }
+
+    /// Notes that the interruption of a granted transition has begun.
+    mutating func noteInterruption(of order: LinePlace) {
+        guard let entry = entries[order], entry.isGranted, entry.yields, !entry.isInterrupted else {
+            preconditionFailure("\(order) may not be interrupted, or is already")
+        }
+        entries[order]?.isInterrupted = true
+        for place in entry.places { places.interruptHolder(of: place) }
     }
 
     /// Removes a transition that has ended.

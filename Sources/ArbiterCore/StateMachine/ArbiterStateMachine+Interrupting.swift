@@ -15,8 +15,8 @@ struct Interrupter {
 struct PlannedInterruption {
     /// All in the way of the ticket, in the order of the line, also those that are being interrupted already.
     let victims: [Transition]
-    /// The scene once they have ended.
-    let scene: Scene
+    /// The storyboard once they have ended; not the whole scene, of which a copy would be kept while it changes.
+    let storyboard: Storyboard
     /// What the operation of the ticket changes then; `nil` if it has none.
     let plan: OperationPlan?
 
@@ -43,14 +43,13 @@ extension ArbiterStateMachine {
     func plannedInterruption(for asker: Interrupter) -> PlannedInterruption? {
         guard !durable.isHoldingGrants, let scene = durable.scenes[asker.request.scene] else { return nil }
         let claim = scene.storyboard.claim(of: asker.request, scope: asker.scope)
-        guard let holders = scene.queue.yielding(to: claim.paths, naming: claim.arrivals.named, at: asker.place)
-        else { return nil }
-        let victims = holders.compactMap { scene.queue[$0] }.compactMap { durable.transitions[$0.id] }
-        let mayAll = victims.allSatisfy { victim in
-            victim.consents(to: asker.place.priority, askedAt: asker.fence)
-                || victim.interruption != nil && victim.interruption?.by == asker.id
+        let holders = scene.queue.yielding(to: claim.paths, naming: claim.arrivals.named, at: asker.place) { id in
+            guard let holder = durable.transitions[id] else { return false }
+            return holder.consents(to: asker.place.priority, askedAt: asker.fence)
+                || holder.interruption != nil && holder.interruption?.by == asker.id
         }
-        guard mayAll, victims.contains(where: { $0.interruption == nil }) else { return nil }
+        guard let holders else { return nil }
+        let victims = holders.compactMap { scene.queue[$0] }.compactMap { durable.transitions[$0.id] }
         return grant(of: asker, at: claim.paths, without: victims, in: scene)
     }
 
@@ -69,7 +68,7 @@ extension ArbiterStateMachine {
             displaced += scene.carryOut(plan, introducedBy: victim.grant?.animation?.type).displaced
         }
         guard case .granted(let plan) = scene.turn(of: asker.request, scope: asker.scope) else { return nil }
-        let planned = PlannedInterruption(victims: victims, scene: scene, plan: plan)
+        let planned = PlannedInterruption(victims: victims, storyboard: scene.storyboard, plan: plan)
         // Where nothing moves, only the victims are in the way.
         let claim = scene.storyboard.claim(of: asker.request, scope: asker.scope)
         guard !displaced.isEmpty || claim.paths != paths else { return planned }
@@ -82,9 +81,9 @@ extension ArbiterStateMachine {
 
     /// Interrupts what is in the way of a ticket, in the order of the line.
     mutating func carryOut(_ planned: PlannedInterruption, for ticket: Transition, in step: inout Step) {
+        let interruption = Interruption(by: ticket.id, client: ticket.request.client, grace: planned.grace)
         for victim in planned.new {
-            if victim.state == .running, planned.grace > .zero {
-                let interruption = Interruption(by: ticket.id, client: ticket.request.client, grace: planned.grace)
+            if victim.state == .running, interruption.grace > .zero {
                 beginInterruption(of: victim, interruption, in: &step)
             } else {
                 end(
@@ -97,6 +96,7 @@ extension ArbiterStateMachine {
         of victim: Transition, _ interruption: Interruption, in step: inout Step
     ) {
         durable.transitions[victim.id]?.interrupt(interruption)
+        durable.scenes[victim.request.scene]?.queue.noteInterruption(of: victim.place)
         guard let interrupted = durable.transitions[victim.id] else { return }
         momentary.deadlines.schedule(.interruption(victim.id), at: step.now.advanced(by: interruption.grace))
         tell(.interrupting, interrupted, in: &step)

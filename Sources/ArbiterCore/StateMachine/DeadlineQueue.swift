@@ -23,7 +23,7 @@ struct DeadlineQueue {
         /// The end of the time for which grants are withheld after a crash.
         case resumption
 
-        /// Whether it ends what its owner, or somebody else, may have said something about; then a word that came before it, and is not heard yet, counts first.
+        /// Whether a word about what it ends, if it came before and is not heard yet, counts first.
         var isOfSilence: Bool {
             switch self {
             case .transition, .ready, .session, .interruption: true

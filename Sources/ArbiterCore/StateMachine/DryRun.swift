@@ -113,7 +113,9 @@ extension ArbiterStateMachine {
         guard let planned = plannedInterruption(for: asker) else { return nil }
         let ids = planned.new.prefix(Limits.interruptedShown).map(\.id)
         guard planned.isImmediate else { return .interrupting(ids, blockers: blockers) }
-        return .grantedInterrupting(ids, preview(of: planned.plan, request, in: planned.scene))
+        var left = scene
+        left.storyboard = planned.storyboard
+        return .grantedInterrupting(ids, preview(of: planned.plan, request, in: left))
     }
 
     private func place(of request: TransitionRequest, countingFrom order: RequestOrder) -> LinePlace {

@@ -74,6 +74,10 @@ extension Scene {
     mutating func restore(_ transition: Transition) -> Bool {
         queueUp(transition)
         guard let grant = transition.grant, queue.grantNext(under: grant.rules) == transition.id else { return false }
+        if transition.interruption != nil {
+            guard transition.consent != nil else { return false }
+            queue.noteInterruption(of: transition.place)
+        }
         queue.note(
             transition.place, naming: storyboard.arrivals(of: transition.request, scope: transition.scope).named)
         return true
