@@ -351,8 +351,11 @@ class Faults:
         kept = [node for node in self.cluster.nodes if node is not killed]
         for node in kept:
             # What a killed node owned has no owner, nor has what a lease left that ended while etcd was filled: that comes first.
-            wait_for(f"{node} is not ready while etcd is full", lambda: node.unready() == "journal-unavailable"
-                     or (killed or len(tenures) < self.cluster.shards) and node.unready() == "not-owner")
+            # A node that admits nothing new, and has nothing to end, does not hear that etcd refuses.
+            wait_for(f"{node} is not ready while etcd is full, or admits nothing",
+                     lambda: node.unready() == "journal-unavailable"
+                     or (killed or len(tenures) < self.cluster.shards) and node.unready() == "not-owner"
+                     or node in self.refusing_for_room(since=full))
         # So long that a lease which is not kept alive ends.
         time.sleep(max(0, full + self.lease + 1 - clock()))
         self.space.take_away()
@@ -374,14 +377,8 @@ class Faults:
         self.space.fill_to(85)
         began = clock()
 
-        # A node refuses for itself what is for its own shards; a lease that ended while etcd was filled changes whose they are.
-        def is_refused() -> bool:
-            owners = {shard: str(node) for shard, (node, _) in self.cluster.tenures().items()}
-            refusing = {call.node for call in self.world.calls[-500:] if call.code == "out-of-room"
-                        and call.sent > began and call.node == owners.get(shard_of(call.scene, self.cluster.shards))}
-            return len(refusing) == len(self.cluster.nodes)
-
-        wait_for("every node says that there is no room", is_refused)
+        wait_for("every node says that there is no room",
+                 lambda: len(self.refusing_for_room(since=began)) == len(self.cluster.nodes))
         short = clock()
         wait_for("what is unfinished ends", lambda: any(
             call.kind == "end" and call.status == 200 and call.sent > short for call in self.world.calls[-300:]))
@@ -390,6 +387,16 @@ class Faults:
         self.space.take_away()
         self.space.forget()
         return f"for {over - began:.1f} s"
+
+    def refusing_for_room(self, since: float) -> set[Node]:
+        """The nodes that have lately refused something for want of room, of what they own themselves.
+
+        A lease that ended while etcd was filled changes whose a shard is.
+        """
+        owners = {shard: node for shard, (node, _) in self.cluster.tenures().items()}
+        calls = [call for call in self.world.calls[-500:] if call.code == "out-of-room" and call.sent > since]
+        return {owner for call in calls if (owner := owners.get(shard_of(call.scene, self.cluster.shards)))
+                and call.node == str(owner)}
 
     # MARK: - Versions
 
