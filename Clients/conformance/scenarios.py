@@ -742,6 +742,9 @@ def test_what_looks_and_administrates(daemon, agent):
     changed = other.ask("patchStoryboard", scene="desk-1", changes={"transitionTypes": {"slide": {"duration": 0.2}}})
     assert changed["answer"]["name"] == "desk-1"
     assert other.ask("untilIdle", scene="desk-1")["answer"]["idle"] is True
+    assert other.ask("untilController", scene="desk-1", id="list", **{"is": "top"})["answer"]["controller"]["id"] == "list"
+    assert other.ask("untilController", scene="desk-1", id="list", timeout=0.2, **{"not": "top"}) == {"error": "timedOut"}
+    assert other.ask("untilController", scene="desk-1", id="list", **{"is": "tall"})["code"] == "invalid-field"
     held = owner.ask("start", scene="desk-1", **{"as": "t"})["transition"]
     push = {"operation": {"type": "push", "navigation": "nav", "controller": "editor"}, "animation": {"type": "slide"}}
     for call in ("start", "serialize"):

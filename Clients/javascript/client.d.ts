@@ -82,6 +82,8 @@ export interface TransitionOptions {
 export interface TurnOptions extends TransitionOptions {
   /** Whether it ends what is in its way and is `interruptible`, instead of waiting for it. */
   whenBusy?: 'wait' | 'interrupt';
+  /** Whether it waits, for `queueSeconds` at most, if something that it expects does not hold when its turn comes. */
+  unmet?: 'reject' | 'wait';
   /** How long the turn may take to come, in seconds; for ever unless set, or if it is null. */
   timeout?: number | null;
   /**
@@ -95,6 +97,9 @@ export interface TurnOptions extends TransitionOptions {
    */
   waitForSelf?: boolean;
 }
+
+/** What a controller may be. */
+export type Condition = 'exists' | 'absent' | 'visible' | 'presented' | 'presenting' | 'top' | 'selected';
 
 export interface StreamOptions {
   /** The id of the last event that is known: the stream continues after it. */
@@ -257,6 +262,14 @@ export class Scene {
    * @throws TimedOut; Refused, Unreachable
    */
   untilIdle(options?: { quiet?: number; timeout?: number | null; signal?: AbortSignal }): Promise<Document>;
+  /**
+   * Waits until a controller is so (`is`), or is not so any more (`not`); it need not exist. `holds`, and the `controller`, if it
+   * exists. It is no lock.
+   * @throws TimedOut; Refused, Unreachable
+   */
+  untilController(
+    id: string, options: ({ is: Condition } | { not: Condition }) & { timeout?: number | null; signal?: AbortSignal },
+  ): Promise<Document>;
   /**
    * One controller, with its path, its conditions, and the transitions that lock it.
    * @throws Refused, for example `unknown-controller`; Unreachable

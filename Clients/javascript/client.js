@@ -1103,7 +1103,7 @@ export class Arbiter {
 
   async start(ticket, signal) {
     // What never waits does not interrupt.
-    const { whenBusy, ...body } = ticket.body;
+    const { whenBusy, unmet, ...body } = ticket.body;
     const answer = await this.#askInSession('/transitions/start', ticket, body, { timeout: MARGIN, signal });
     if (answer.document.code === 'busy') return false;
     ticket.note(answer);
@@ -1594,10 +1594,26 @@ export class Scene {
     }
   }
 
+  async untilController(id, given = {}) {
+    const { is, not, timeout, signal, ...others } = optionsOf(given);
+    noOthers(others);
+    if ((is === undefined) === (not === undefined)) throw new TypeError('Either is or not is given');
+    if (timeout != null) checkedSeconds('timeout', timeout);
+    const path = `/controllers/${inPath('The id', id)}/await`;
+    const deadline = timeout == null ? Infinity : now() + timeout;
+    for (;;) {
+      const wait = Math.max(0, Math.min(LONGEST_WAIT, deadline - now()));
+      const query = new URLSearchParams({ ...defined({ is, not }), wait: wait.toFixed(3) });
+      const found = documentOf(await this.arbiter.ask('GET', scenePath(this.name, `${path}?${query}`), undefined, { wait, signal }));
+      if (found.holds) return found;
+      if (now() >= deadline) throw new TimedOut(`${id} in ${this.name} was ${is ? `not ${is}` : `still ${not}`} in time`);
+    }
+  }
+
   async dryRun(call, given = {}) {
     if (!['start', 'serialize'].includes(call)) throw new TypeError('The call of a dry run is start or serialize');
     const body = { ...wireFields(optionsOf(given)), scene: this.name };
-    if (call === 'start') delete body.whenBusy;
+    if (call === 'start') for (const name of ['whenBusy', 'unmet']) delete body[name];
     return documentOf(await this.arbiter.ask('POST', `/transitions/${call}?dryRun=true`, body));
   }
 

@@ -212,6 +212,9 @@ const commands = {
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
   declare: async ({ scene, storyboard, dryRun }) => ({ answer: await arbiter.scene(scene).declare(storyboard, { dryRun }) }),
   untilIdle: async ({ scene, quiet, timeout }) => ({ answer: await arbiter.scene(scene).untilIdle({ quiet, timeout }) }),
+  untilController: async ({ scene, id, is, not, timeout }) => (
+    { answer: await arbiter.scene(scene).untilController(id, { is, not, timeout }) }
+  ),
   controller: async ({ scene, id }) => ({ answer: await arbiter.scene(scene).controller(id) }),
   dryRun: async ({ scene, call, options }) => ({ answer: await arbiter.scene(scene).dryRun(call, options) }),
   patchStoryboard: async ({ scene, changes }) => ({ answer: await arbiter.scene(scene).patchStoryboard(changes) }),

@@ -313,6 +313,11 @@ class Agent:
         scene = self.arbiter.scene(command["scene"])
         return {"answer": scene.until_idle(quiet=command.get("quiet", 0), timeout=command.get("timeout"))}
 
+    def untilController(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"answer": scene.until_controller(
+            command["id"], is_=command.get("is"), not_=command.get("not"), timeout=command.get("timeout"))}
+
     def controller(self, command):
         return {"answer": self.arbiter.scene(command["scene"]).controller(command["id"])}
 
@@ -580,6 +585,9 @@ class AsyncAgent(Agent):
 
     async def untilIdle(self, command):
         return await self.awaited(super().untilIdle(command))
+
+    async def untilController(self, command):
+        return await self.awaited(super().untilController(command))
 
     async def controller(self, command):
         return await self.awaited(super().controller(command))

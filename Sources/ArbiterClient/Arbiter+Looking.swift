@@ -84,7 +84,7 @@ extension ArbiterScene {
     public func dryRun(_ call: Call, _ options: TransitionOptions = TransitionOptions()) async throws -> JSONValue {
         try options.check()
         var members = options.members.merging(["scene": .string(name)]) { $1 }
-        if call == .start { members["whenBusy"] = nil }
+        if call == .start { for name in TransitionOptions.turnMembers { members[name] = nil } }
         let body = JSONValue.object(members)
         return try await arbiter.ask(WireRequest("POST", "/transitions/\(call)?dryRun=true", body)).accepted()
     }
@@ -115,14 +115,53 @@ extension ArbiterScene {
     @discardableResult
     public func untilIdle(quiet: Duration = .zero, timeout: Duration? = nil) async throws -> JSONValue {
         if quiet < .zero { throw ClientError.misuse("quietSeconds", "The time must not be negative.") }
+        let query = String(format: "until=idle&quietSeconds=%.3f", quiet.inSeconds)
+        return try await wait(path("/await?\(query)"), timeout: timeout) { $0["idle"] == true }
+    }
+
+    /// Waits until a controller is so; neither that nor the scene need exist.
+    ///
+    /// It is no lock.
+    ///
+    /// - Parameters:
+    ///   - id: the controller.
+    ///   - condition: `exists`, `absent`, `visible`, `presented`, `presenting`, `top` or `selected`.
+    ///   - timeout: how long that may take, not negative; for ever unless set.
+    /// - Returns: `holds`, and the `controller`, if it exists.
+    /// - Throws: `ClientError.timedOut`; `refused`, `unreachable`; `CancellationError`.
+    @discardableResult
+    public func untilController(
+        _ id: String, is condition: String, timeout: Duration? = nil
+    ) async throws -> JSONValue {
+        let query = "is=\(condition.inPath)"
+        return try await wait(path("/controllers/\(id.inPath)/await?\(query)"), timeout: timeout) {
+            $0["holds"] == true
+        }
+    }
+
+    /// Waits until a controller is not so any more; see ``untilController(_:is:timeout:)``.
+    @discardableResult
+    public func untilController(
+        _ id: String, isNot condition: String, timeout: Duration? = nil
+    ) async throws -> JSONValue {
+        let query = "not=\(condition.inPath)"
+        return try await wait(path("/controllers/\(id.inPath)/await?\(query)"), timeout: timeout) {
+            $0["holds"] == true
+        }
+    }
+
+    /// Asks again and again, until an answer is the wanted one.
+    private func wait(
+        _ target: String, timeout: Duration?, _ isReached: (JSONValue) -> Bool
+    ) async throws -> JSONValue {
         if let timeout, timeout < .zero { throw ClientError.misuse("timeout", "The timeout must not be negative.") }
         let deadline = timeout.map { ContinuousClock.now + $0 }
         while true {
             let left = deadline.map { $0 - .now } ?? WireTimes.longestWait
             let wait = max(.zero, min(left, WireTimes.longestWait))
-            let query = String(format: "until=idle&quietSeconds=%.3f&wait=%.3f", quiet.inSeconds, wait.inSeconds)
-            let found = try await arbiter.ask(WireRequest("GET", path("/await?\(query)"), wait: wait)).accepted()
-            if found["idle"] == true { return found }
+            let asked = target + String(format: "&wait=%.3f", wait.inSeconds)
+            let found = try await arbiter.ask(WireRequest("GET", asked, wait: wait)).accepted()
+            if isReached(found) { return found }
             if let deadline, deadline <= .now { throw ClientError.timedOut }
         }
     }
@@ -130,7 +169,7 @@ extension ArbiterScene {
 
 extension String {
     /// The text as a part of a path or a query.
-    var inPath: String {
+    package var inPath: String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self

@@ -109,7 +109,7 @@ public struct ArbiterScene: Sendable {
     /// Begins it at once: `false` if another one is in the way.
     private func start(_ ticket: PendingTransition) async throws -> Bool {
         try await givingUp(ticket) {
-            let body = ticket.body.filter { $0.key != "whenBusy" }
+            let body = ticket.body.filter { !TransitionOptions.turnMembers.contains($0.key) }
             let answer = try await arbiter.askInSession("/transitions/start", .object(body), for: ticket)
             if answer.status == 409, answer.document["code"]?.string == "busy" { return false }
             try ticket.note(answer)

@@ -139,7 +139,7 @@ public struct TransitionOptions: Hashable, Sendable {
     /// Whether it waits for its turn also in the body of a transition that is in its way, because this code is not what that body
     /// waits for.
     public var waitsForSelf = false
-    /// Further members of the request, as the wire has them.
+    /// Further members of the request, as the wire has them: for example `expect`, and with `queueSeconds` `unmet`.
     public var further: [String: JSONValue] = [:]
 
     /// Whether a transition may be ended for another one.
@@ -188,6 +188,9 @@ public struct TransitionOptions: Hashable, Sendable {
         }
         guard JSONValue.object(members).isFinite else { throw .infiniteNumber }
     }
+
+    /// What only a request may say that waits for its turn.
+    package static let turnMembers: Set = ["whenBusy", "unmet"]
 
     /// The members of a request.
     package var members: [String: JSONValue] {

@@ -14,6 +14,7 @@ package struct NaiveEnding: Hashable {
         case cancelled
         case expired(ExpiryReason)
         case scopeGone(ControllerID)
+        case sceneGone
         case expectationFailed(ArbiterCore.Expectation)
         case invalidOperation(OperationRefusal.Code)
         case superseded(by: TransitionID)
@@ -44,6 +45,7 @@ extension NaiveEnding.Outcome {
         case .completed: self = .completed
         case .cancelled: self = .cancelled
         case .expired(let reason): self = .expired(reason)
+        case .rejected(.sceneGone): self = .sceneGone
         case .rejected(.scopeGone(let controller)): self = .scopeGone(controller)
         case .rejected(.expectationFailed(let failure)): self = .expectationFailed(failure.expectation)
         case .rejected(.invalidOperation(let refusal)): self = .invalidOperation(refusal.code)

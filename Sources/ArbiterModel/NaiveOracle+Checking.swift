@@ -54,7 +54,7 @@ extension NaiveOracle {
             throw Broken(.participants, "\(entry.id) waits for nobody")
         }
         guard transition.session == entry.session, transition.scope == entry.scope,
-            transition.completesAtGrant == entry.completesAtGrant
+            transition.completesAtGrant == entry.completesAtGrant, transition.unmet?.expectation == entry.unmet
         else {
             throw Broken(.life, "\(entry.id) has another session, locks something else or is to end otherwise")
         }

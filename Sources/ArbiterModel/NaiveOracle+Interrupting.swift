@@ -15,12 +15,13 @@ extension NaiveOracle {
     package func victims(of id: TransitionID) -> [Entry]? {
         guard !isHoldingGrants, let place = line.firstIndex(where: { $0.id == id }) else { return nil }
         let ticket = line[place]
-        guard ticket.asking.isSerialized, ticket.request.interrupts, !ticket.isGranted else { return nil }
+        guard ticket.asking.isSerialized, ticket.request.interrupts, !ticket.isGranted, ticket.unmet == nil
+        else { return nil }
         let inTheWay = line.indices.filter { other in
             guard line[other].scene == ticket.scene, other < place || line[other].isGranted, other != place else {
                 return false
             }
-            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other].request)
+            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other])
         }.map { line[$0] }
         let mayEnd = inTheWay.filter { mayInterrupt(ticket, $0) || $0.interruption?.by == id }
         guard interruptsForNothing || mayEnd.count == inTheWay.count else { return nil }
@@ -96,8 +97,10 @@ extension NaiveOracle {
     mutating func reconsider(behind index: Int) {
         let leaving = line[index]
         for other in line.indices where line[other].scene == leaving.scene && !line[other].isGranted && other != index {
-            guard line[other].request.interrupts, index < other || leaving.isGranted else { continue }
-            if conflicts(leaving, locked(line[other])) || waits(line[other], for: leaving.request) {
+            guard line[other].request.interrupts, line[other].unmet == nil, index < other || leaving.isGranted else {
+                continue
+            }
+            if conflicts(leaving, locked(line[other])) || waits(line[other], for: leaving) {
                 reconsidered.insert(line[other].id)
             }
         }

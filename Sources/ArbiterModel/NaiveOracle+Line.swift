@@ -40,11 +40,13 @@ extension NaiveOracle {
             let first = min(older, self.index(since: other.since, priority: priority))
             let between = first..<max(place, older)
             let isSeparated = between.contains { index in
-                guard line[index].scene == request.scene, !line[index].isGranted, index != older, !found.contains(index)
+                guard line[index].scene == request.scene, !line[index].isGranted, stands(line[index]), index != older,
+                    !found.contains(index)
                 else { return false }
                 let between = line[index]
                 if conflicts(between, own) || conflicts(between, locked(other)) { return true }
-                return waits(between, for: other.request) || waits(between, for: request)
+                return waits(between.request, between.scope, for: other.request)
+                    || waits(between.request, between.scope, for: request)
                     || waits(request, scope, for: between.request)
             }
             if !isSeparated { found.insert(older, at: 0) }

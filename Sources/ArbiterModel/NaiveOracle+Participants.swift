@@ -60,7 +60,7 @@ extension NaiveOracle {
     /// - Returns: their ids.
     package func row(behind id: TransitionID, _ isSilent: (TransitionID) -> Bool) -> [TransitionID] {
         guard let scene = self[id]?.scene, !isHoldingGrants, !forgetsRows else { return [id] }
-        let own = line.filter { $0.scene == scene }
+        let own = line.filter { $0.scene == scene && $0.unmet == nil }
         var row = [id]
         // Those that end at their turn anyway, and whose turn would come.
         var passing: Set<TransitionID> = []
@@ -68,7 +68,7 @@ extension NaiveOracle {
             let isFree = own.enumerated().allSatisfy { other, entry in
                 guard other < index || entry.isGranted, entry.id != ticket.id else { return true }
                 if row.contains(entry.id) || passing.contains(entry.id) { return true }
-                return !conflicts(entry, locked(ticket)) && !waits(ticket, for: entry.request)
+                return !conflicts(entry, locked(ticket)) && !waits(ticket, for: entry)
             }
             guard isFree else { continue }
             if ticket.completesAtGrant {

@@ -30,22 +30,22 @@ extension NaiveOracle {
         let entry = line[holder]
         return line.indices.filter { index in
             let ticket = line[index]
-            guard ticket.scene == entry.scene, !ticket.isGranted else { return false }
-            return conflicts(entry, locked(ticket)) || waits(ticket, for: entry.request)
+            guard ticket.scene == entry.scene, !ticket.isGranted, ticket.unmet == nil else { return false }
+            return conflicts(entry, locked(ticket)) || waits(ticket, for: entry)
         }
         .map { line[$0].id }
     }
 
     private func firstFree(in name: SceneName) -> Int? {
         let scene = scene(name)
-        let own = line.indices.filter { line[$0].scene == name }
+        let own = line.indices.filter { line[$0].scene == name && stands(line[$0]) }
         let locked = own.map { self.locked(line[$0]) }
-        for (rank, index) in own.enumerated() where !line[index].isGranted {
+        for (rank, index) in own.enumerated() where !line[index].isGranted && line[index].unmet == nil {
             let isFree = !own.indices.contains { other in
                 let isHolder = line[own[other]].isGranted
                 guard other < rank || isHolder else { return false }
                 if overtakesGrants, isHolder, line[own[other]].priority < line[index].priority { return false }
-                if waits(line[index], for: line[own[other]].request) { return true }
+                if waits(line[index], for: line[own[other]]) { return true }
                 let looked = isHolder || !overlooksMoves ? locked[rank] : watched(line[index])
                 return scene.conflict(locked[other], looked, ignoringAncestors: ignoresAncestors)
             }
@@ -61,7 +61,7 @@ extension NaiveOracle {
             guard line[other].scene == ticket.scene, other != index, other < index || line[other].isGranted else {
                 return false
             }
-            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other].request)
+            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other])
         }
     }
 
@@ -90,6 +90,7 @@ extension NaiveOracle {
         case granted(NaiveChange?)
         case noop
         case rejected(NaiveEnding.Outcome)
+        case setAside(ArbiterCore.Expectation)
     }
 
     /// What happens if the turn of a request comes with the current tree.
@@ -98,8 +99,16 @@ extension NaiveOracle {
         if case .controllers(let named) = scope, let gone = named.first(where: { scene.tree.nodes[$0] == nil }) {
             return .rejected(.scopeGone(gone))
         }
-        if let failed = request.expectations.first(where: { !scene.holds($0) }) {
-            return .rejected(.expectationFailed(failed))
+        if let unmet = unmet(of: request) { return .setAside(unmet) }
+        let failed = request.expectations.filter { !scene.holds($0) }
+        if let failure = failed.first {
+            let lost = failed.first {
+                if case .revision(let revision) = $0 { revision.rawValue < scene.revision } else { false }
+            }
+            return .rejected(.expectationFailed(request.unmet == .wait ? lost ?? failure : failure))
+        }
+        if request.unmet == .wait, !scene.knowsTypes(of: request) {
+            return .rejected(.invalidOperation(.unknownTransitionType))
         }
         guard let operation = request.operation else { return .granted(nil) }
         let reserved = reserved(in: request.scene)
@@ -114,6 +123,7 @@ extension NaiveOracle {
         let entry = line[index]
         switch turn(of: entry.request, entry.scope) {
         case .rejected(let outcome): close(entry.id, as: outcome)
+        case .setAside(let unmet): setAside(index, because: unmet)
         case .noop: close(entry.id, as: .completed)
         case .granted(let change):
             granted.append(entry.id)
@@ -189,6 +199,7 @@ extension NaiveOracle {
         line.remove(at: index)
         tell(.transition(.ended, id), in: entry.scene)
         endings.append((id, ending))
+        if ending.change != nil { judge(entry.scene) }
     }
 
     /// Applies the operation of a granted transition if its outcome carries it out, and expects the events of its end.
@@ -199,7 +210,7 @@ extension NaiveOracle {
             case .expired(let reason):
                 entry.state == .running && reason != .participants && reason != .unclaimed
                     && (entry.request.isInteractive ? entry.gesture == .finish : entry.request.onExpiry == .complete)
-            case .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
+            case .cancelled, .scopeGone, .sceneGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
             }
         let (going, coming) = scene(entry.scene).tree.seen(in: change)
         if entry.state == .preparing {

@@ -22,6 +22,8 @@ package struct NaiveOracle {
         package var interruption: Interruption?
         package var state = TransitionState.queued
         package var completesAtGrant = false
+        /// The condition because of which it is set aside.
+        package var unmet: ArbiterCore.Expectation?
         /// Whether another transition has waited for it since its grant.
         package var isContended = false
         package var gesture: GestureDecision?
@@ -74,6 +76,8 @@ package struct NaiveOracle {
     package var ignoresPriorities = false
     /// A planted fault: a ticket interrupts what it may, also if it could not be granted then.
     package var interruptsForNothing = false
+    /// A planted fault: a ticket that is set aside keeps others waiting.
+    package var asideBlocks = false
 
     /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []
@@ -85,6 +89,8 @@ package struct NaiveOracle {
     var grants = 0
     /// The waiting tickets that may be judged again because of the records since this was emptied.
     package var reconsidered: Set<TransitionID> = []
+    /// The ticket that the record makes.
+    var asker: TransitionID?
     /// The newest event of all scenes.
     private var lastEvent: UInt64 = 0
     /// The highest numbers of forgotten scenes.
@@ -113,7 +119,9 @@ package struct NaiveOracle {
             serialize(Asking(request, id: id, token: token, isSerialized: true))
         case .end(let id, _, let outcome): end(id, as: outcome)
         case .revoke(let id, let revocation): finish(id, as: .revoked(revocation))
-        case .expire(let id, let reason): finish(id, as: .expired(reason))
+        case .expire(let id, let reason):
+            let unmet = reason == .queueTimeout ? self[id]?.unmet : nil
+            finish(id, as: unmet.map { .expectationFailed($0) } ?? .expired(reason))
         case .expireUnclaimed(let ids):
             let scene = ids.first.flatMap { self[$0]?.scene }
             for id in ids { close(id, as: .expired(.unclaimed)) }
@@ -137,7 +145,9 @@ package struct NaiveOracle {
             scenes[scene]?.storyboard = patched
             scenes[scene]?.patches += 1
             settle(scene)
-        case .delete(let scene): forget(scene)
+        case .delete(let scene):
+            for entry in line where entry.scene == scene { close(entry.id, as: .sceneGone) }
+            forget(scene)
         case .distrust(let holdsGrants): distrust(holdsGrants: holdsGrants)
         // The ledger checks fences, and what is remembered.
         case .adopt, .skipFences, .stop: break
@@ -158,6 +168,7 @@ package struct NaiveOracle {
         forgotten.events += Limits.eventJump
         forgotten.revision += Limits.revisionJump
         lastEvent += Limits.eventJump
+        for name in scenes.keys.sorted(by: { $0.description < $1.description }) { judge(name) }
     }
 
     // MARK: - New transitions
@@ -201,7 +212,9 @@ package struct NaiveOracle {
         case (_, nil), (nil, _):
             enter(asking)
         }
+        self.asker = asking.id
         grant(in: asking.request.scene)
+        self.asker = nil
         let victims = victims(of: asking.id)
         if self[asking.id]?.state == .queued, victims.map(isKeptWaiting) ?? true {
             tell(.transition(.queued, asking.id), in: asking.request.scene)
@@ -253,6 +266,8 @@ package struct NaiveOracle {
         scenes[name]?.patches = 0
         scenes[name]?.revision += 1
         tell(.changed(revision: scene(name).revision, by: nil, inserted: [], removed: []), in: name)
+        judge(name)
+        settle(name)
     }
 
     // MARK: - Questions
@@ -268,7 +283,8 @@ package struct NaiveOracle {
     }
 
     package func conflicts(_ entry: Entry, _ controllers: [ControllerID]?) -> Bool {
-        scene(entry.scene).conflict(locked(entry), controllers, ignoringAncestors: ignoresAncestors)
+        stands(entry)
+            && scene(entry.scene).conflict(locked(entry), controllers, ignoringAncestors: ignoresAncestors)
     }
 
     /// Whether a request has to wait for an earlier one, because it names what that would bring in.
@@ -277,8 +293,8 @@ package struct NaiveOracle {
         return !ignoresArrivals && !scene.named(by: request, scope).isDisjoint(with: scene.brought(by: earlier))
     }
 
-    func waits(_ later: Entry, for earlier: TransitionRequest) -> Bool {
-        waits(later.request, later.scope, for: earlier)
+    func waits(_ later: Entry, for earlier: Entry) -> Bool {
+        stands(earlier) && waits(later.request, later.scope, for: earlier.request)
     }
 
     /// Whether a granted transition locks everything that an operation touches.
@@ -291,6 +307,12 @@ package struct NaiveOracle {
 
     package func unfinished(in scene: SceneName) -> Int { line.count { $0.scene == scene } }
     package func queued(in scene: SceneName) -> Int { line.count { $0.scene == scene && !$0.isGranted } }
+    /// The tickets in the line.
+    package func standing(in scene: SceneName) -> Int {
+        line.count { $0.scene == scene && !$0.isGranted && $0.unmet == nil }
+    }
+    /// Those that hinder a declaration.
+    package func hindering(in scene: SceneName) -> Int { line.count { $0.scene == scene && $0.unmet == nil } }
 
     /// The controllers that the granted operations of a scene will insert.
     package func reserved(in name: SceneName) -> Set<ControllerID> {

@@ -82,6 +82,13 @@ package struct NaiveScene {
         }
     }
 
+    /// Whether all transition types that a request names are declared.
+    func knowsTypes(of request: TransitionRequest) -> Bool {
+        let arriving = (request.operation?.arrivals ?? []).flatMap { $0.preorder.map(\.introTransitionType) }
+        let known = Set(storyboard.transitionTypes.map(\.name))
+        return (arriving + [request.animation?.type]).allSatisfy { $0.map(known.contains) ?? true }
+    }
+
     // MARK: - Scopes
 
     /// The controllers whose subtrees a request locks; `nil` for the whole scene.

@@ -19,6 +19,7 @@ struct Trial {
         case interrupting(Set<TransitionID>, blockers: Set<TransitionID>)
         case withheld
         case superseded(by: TransitionID)
+        case setAside(ArbiterCore.Expectation)
     }
 
     /// Whether an answer says this.
@@ -38,8 +39,10 @@ struct Trial {
             return blockers.isSuperset(of: named) && Set(named).count == named.count
                 && named.count == min(blockers.count, Limits.blockersShown)
         case (.superseded(let older), .superseded(let named)): return older == named
+        case (.setAside(let unmet), .setAside(let failure)): return unmet == failure.expectation
         case (.noop, .noop), (.withheld, .withheld): return true
-        case (.granted, _), (.noop, _), (.blocked, _), (.interrupting, _), (.withheld, _), (.superseded, _):
+        case (.granted, _), (.noop, _), (.blocked, _), (.interrupting, _), (.withheld, _), (.superseded, _),
+            (.setAside, _):
             return false
         }
     }
@@ -85,6 +88,7 @@ extension Rulebook {
         }
         let interrupted = after.line.filter { $0.interruption?.by == id }.map(\.id)
         let victims = Set(interrupted + after.endings.filter { $0.ending.interruptedBy == id }.map(\.id))
+        if let unmet = after[id]?.unmet { return .success(.setAside(unmet)) }
         if after[id]?.isGranted != true {
             let blockers = inTheWay(of: request, before: id, in: after)
             if !victims.isEmpty { return .success(.interrupting(victims, blockers: blockers.union(victims))) }
@@ -105,7 +109,10 @@ extension Rulebook {
     ) -> Set<TransitionID> {
         let behind = oracle.index(since: .max, priority: oracle.priority(of: request))
         let place = oracle.line.firstIndex { $0.id == id } ?? behind
-        let others = oracle.line.enumerated().filter { ($0 < place || $1.isGranted) && $1.id != id }.map(\.element)
+        let others = oracle.line.enumerated().filter {
+            ($0 < place || $1.isGranted) && $1.id != id && oracle.stands($1)
+        }
+        .map(\.element)
         return Set(
             others.filter { other in
                 var alone = oracle

@@ -83,6 +83,7 @@ extension Rulebook {
         if let refusal = refusalToLock(request) { return refused(refusal) }
         switch oracle.turn(of: request, running.scope) {
         case .rejected(let outcome): return refused(Verdict.Refusal(outcome) ?? .outOfRoom)
+        case .setAside(let unmet): return refused(.expectationFailed(unmet))
         case .noop: return Prediction(verdict: .performed(isNoop: true))
         case .granted: break
         }

@@ -33,8 +33,10 @@ extension Rulebook {
         if let refusal = refusalToLock(request) { return refused(refusal) }
         if isBlocked(request) { return refused(.busy) }
         let scope = oracle.scene(request.scene).resolvedScope(of: request)
-        if case .rejected(let outcome) = oracle.turn(of: request, scope), let refusal = Verdict.Refusal(outcome) {
-            return refused(refusal)
+        switch oracle.turn(of: request, scope) {
+        case .rejected(let outcome): if let refusal = Verdict.Refusal(outcome) { return refused(refusal) }
+        case .setAside(let unmet): return refused(.expectationFailed(unmet))
+        case .granted, .noop: break
         }
         if let refusal = refusalToAdmit(request) { return refused(refusal) }
         return Prediction(
@@ -49,7 +51,7 @@ extension Rulebook {
         if isSessionUnknown(request) { return refused(.unknownSession) }
         if let refusal = refusalToAdmit(request) ?? refusalToLock(request) { return refused(refusal) }
         let takesOver = request.coalescing?.keep == .latest && !oracle.coalesced(request).isEmpty
-        if !takesOver, oracle.queued(in: request.scene) >= oracle.limits.queuedPerScene, isBlocked(request) {
+        if !takesOver, oracle.standing(in: request.scene) >= oracle.limits.queuedPerScene, isBlocked(request) {
             return refused(.queueFull)
         }
         let record = Record.serialize(request, id: drawn.transition, token: drawn.token)
@@ -89,7 +91,7 @@ extension Rulebook {
     /// The unfinished transitions that are granted or stand before a new request in the line.
     private func inFront(of request: TransitionRequest) -> [NaiveOracle.Entry] {
         let priority = oracle.priority(of: request)
-        return oracle.line.filter { $0.isGranted || $0.priority >= priority }
+        return oracle.line.filter { $0.isGranted || $0.priority >= priority && oracle.stands($0) }
     }
 
     func refusalToLock(_ request: TransitionRequest) -> Verdict.Refusal? {

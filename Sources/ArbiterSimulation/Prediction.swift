@@ -104,7 +104,7 @@ struct Rulebook {
 
     private func declare(_ name: SceneName, _ storyboard: Storyboard, _ precondition: Precondition) -> Prediction {
         if let refusal = refusal(of: precondition, in: name) { return refused(refusal) }
-        if oracle.unfinished(in: name) > 0 { return refused(.busy) }
+        if oracle.hindering(in: name) > 0 { return refused(.busy) }
         if let refusal = refusalOfScene(name) { return refused(refusal) }
         return Prediction(
             verdict: .declared(StoryboardVersion(revision: Revision(rawValue: oracle.scene(name).revision + 1))),
@@ -134,7 +134,7 @@ struct Rulebook {
     private func delete(_ name: SceneName, _ precondition: Precondition) -> Prediction {
         guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
         if let refusal = refusal(of: precondition, in: name) { return refused(refusal) }
-        return oracle.unfinished(in: name) > 0 ? refused(.busy) : Prediction(verdict: .done, record: .delete(name))
+        return oracle.hindering(in: name) > 0 ? refused(.busy) : Prediction(verdict: .done, record: .delete(name))
     }
 
     private func refusal(of precondition: Precondition, in name: SceneName) -> Verdict.Refusal? {

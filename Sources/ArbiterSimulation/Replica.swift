@@ -22,6 +22,7 @@ struct Replica {
         oracle.overtakesGrants = fault == .overtakenGrant
         oracle.ignoresPriorities = fault == .ignoredPriority
         oracle.interruptsForNothing = fault == .uselessInterruption
+        oracle.asideBlocks = fault == .blockingAside
         oracles = [0: oracle]
     }
 

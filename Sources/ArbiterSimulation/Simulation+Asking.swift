@@ -47,6 +47,7 @@ extension Simulation {
         request.onExpiry = chance.isOnce(in: 3) ? .complete : .discard
         request.ticket = max(chance.milliseconds(upTo: 10_000), Limits.ticketDurations.lowerBound)
         request.queue = chance.isOnce(in: 4) ? chance.milliseconds(upTo: chance.isOnce(in: 6) ? 0 : 8_000) : nil
+        if chance.isOnce(in: 6) { waitForState(&request, in: scene) }
         if !chance.isOnce(in: 4) {
             let lease = chance.isOnce(in: 200) ? 300_000 : chance.isOnce(in: 4) ? 500 : 6_000
             request.lease = max(chance.milliseconds(upTo: lease), Limits.leaseDurations.lowerBound)
@@ -71,6 +72,15 @@ extension Simulation {
             request.idempotencyKey = IdempotencyKey("key-\(lastKey)")
         }
         return request
+    }
+
+    /// Makes a request wait for what mostly does not hold yet.
+    private mutating func waitForState(_ request: inout TransitionRequest, in scene: NaiveScene) {
+        request.unmet = .wait
+        request.queue = request.queue ?? chance.milliseconds(upTo: 20_000)
+        if request.expectations.isEmpty, !chance.isOnce(in: 8) {
+            request.expectations = chance.someExpectations(of: scene)
+        }
     }
 
     /// Makes a request lock a single stack, so that others run beside it, or entangles it with two of them.
@@ -241,7 +251,7 @@ extension Simulation {
 
     /// A scene without unfinished transitions, if there is one.
     mutating func idleScene() -> SceneName {
-        let idle = Self.scenes.filter { oracle.unfinished(in: $0) == 0 }
+        let idle = Self.scenes.filter { oracle.hindering(in: $0) == 0 }
         return chance.pick(idle, or: Self.scenes[0])
     }
 }

@@ -20,6 +20,9 @@ extension Simulation {
             case .forgotten: statistics.count(.forgotten)
             }
         }
+        for case .transition(.updated, let id) in oracle.events.map(\.kind) where ledger[id]?.request.unmet == .wait {
+            if oracle[id]?.isGranted == false { statistics.count(oracle[id]?.unmet == nil ? .returned : .setAside) }
+        }
         let ended = news.count { if case .ended = $0 { true } else { false } }
         guard ended == oracle.endings.count else {
             throw Broken(.oracle, "\(oracle.endings.map(\.id)) are to end, and \(ended) end")

@@ -18,6 +18,7 @@ extension Simulation {
         case .rejected(.expectationFailed): statistics.count(.rejectedExpectation)
         case .rejected(.invalidOperation): statistics.count(.rejectedOperation)
         case .rejected(.scopeGone): statistics.count(.rejectedScope)
+        case .rejected(.sceneGone): statistics.count(.rejectedScene)
         case .superseded(let other):
             let isNewer = ledger.index(of: other) ?? 0 > ledger.index(of: transition.id) ?? 0
             statistics.count(isNewer ? .supersededByNewer : .supersededByOlder)

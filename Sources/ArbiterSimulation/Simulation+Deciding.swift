@@ -60,11 +60,12 @@ extension Simulation {
     }
 
     private func checkMayWait(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
-        guard oracle[entry.id]?.completesAtGrant != true else { return }
+        let completes = oracle[entry.id]?.completesAtGrant == true
+        guard !completes || oracle[entry.id]?.unmet != nil else { return }
         if let queue = entry.request.queue, entry.requestedAt.instant.advanced(by: queue) <= now {
             throw Broken(.decision, "\(entry.id) waits for longer than it was ready to")
         }
-        guard entry.request.session == nil,
+        guard !completes, entry.request.session == nil,
             entry.heardAt.advanced(by: entry.request.ticket) <= now
         else { return }
         guard isOwnerParked(on: entry) else {
@@ -144,7 +145,7 @@ extension Simulation {
                 && entry.grantedAt.map { claimTime(of: entry, since: $0) <= now } ?? false
         case .abandoned: entry.isQueued && !completesAtGrant && entry.request.session == nil && isAlone
         case .queueTimeout:
-            entry.isQueued && !completesAtGrant
+            entry.isQueued && (!completesAtGrant || oracle[entry.id]?.unmet != nil)
                 && entry.request.queue.map { entry.requestedAt.instant.advanced(by: $0) <= now } ?? false
         case .sessionLost, .participants: false
         }

@@ -120,6 +120,7 @@ extension Simulation {
         switch prediction.trial?.outcome {
         case .blocked: statistics.count(.dryRunsBlocked)
         case .interrupting: statistics.count(.dryRunsInterrupting)
+        case .setAside: statistics.count(.dryRunsAside)
         case .granted, .noop, .withheld, .superseded, nil: break
         }
     }
@@ -186,7 +187,8 @@ extension Simulation {
         for (id, ending) in oracle.endings {
             switch ending.outcome {
             case .expired, .revoked: notices.expect(.ended(id), after: observed)
-            case .completed, .cancelled, .scopeGone, .expectationFailed, .invalidOperation, .superseded: break
+            case .completed, .cancelled, .scopeGone, .sceneGone, .expectationFailed, .invalidOperation, .superseded:
+                break
             }
         }
     }

@@ -22,6 +22,10 @@ package struct Statistics: Sendable {
         case rejectedExpectation = "rejected: expectation-failed"
         case rejectedOperation = "rejected: invalid-operation"
         case rejectedScope = "rejected: scope-gone"
+        case rejectedScene = "rejected: the scene was deleted"
+        case setAside = "tickets set aside"
+        case returned = "tickets that stand in the line again"
+        case dryRunsAside = "dry runs that would be set aside"
         case supersededByNewer = "superseded by a newer one"
         case supersededByOlder = "superseded by an older one"
         case revoked

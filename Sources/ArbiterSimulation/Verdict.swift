@@ -114,7 +114,7 @@ extension Verdict.Refusal {
         case .scopeGone: self = .operationRefused(.unknownController)
         case .expectationFailed(let expectation): self = .expectationFailed(expectation)
         case .invalidOperation(let code): self = .operationRefused(code)
-        case .completed, .cancelled, .expired, .superseded, .revoked: return nil
+        case .completed, .cancelled, .expired, .superseded, .revoked, .sceneGone: return nil
         }
     }
 

@@ -135,6 +135,16 @@ final class Agent: Sendable {
         case "untilIdle":
             let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
             return ["answer": try await scene.untilIdle(quiet: command.seconds("quiet"), timeout: timeout)]
+        case "untilController":
+            let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
+            if let condition = command.members["not"]?.string {
+                return [
+                    "answer": try await scene.untilController(command.text("id"), isNot: condition, timeout: timeout)
+                ]
+            }
+            return [
+                "answer": try await scene.untilController(command.text("id"), is: command.text("is"), timeout: timeout)
+            ]
         case "controller": return ["answer": try await scene.controller(command.text("id"))]
         case "dryRun":
             let call = ArbiterScene.Call(rawValue: command.text("call")) ?? .start

@@ -73,7 +73,7 @@ struct OpenAPIWordsTests {
         let summary = try #require(document.schema("TransitionSummary")["properties"]?.members)
         let event = try #require(document.schema("TransitionEvent")["properties"]?.members)
         let own: Set = ["number", "at"]
-        let lasting = summary.filter { !$0.0.hasSuffix("Remaining") && $0.0 != "awaits" }
+        let lasting = summary.filter { !$0.0.hasSuffix("Remaining") }
         #expect(
             Dictionary(uniqueKeysWithValues: event.filter { !own.contains($0.0) })
                 == Dictionary(uniqueKeysWithValues: lasting))
@@ -130,7 +130,9 @@ struct OpenAPIWordsTests {
         #expect(reasons == [ExpiryReason.allCases.map(\.rawValue), rejections.map(\.reason)])
         let words = try #require(document.schema("Transition")["properties"]?["reason"]?["description"]?.string)
         for reason in reasons.compactMap({ $0 }).joined() { #expect(words.contains("`\(reason)`")) }
-        let codes = [Problem.Code.expectationFailed.rawValue] + OperationRefusal.Code.allCases.map(\.rawValue)
+        let codes =
+            [Problem.Code.expectationFailed.rawValue] + OperationRefusal.Code.allCases.map(\.rawValue)
+            + [Problem.Code.unknownScene.rawValue]
         #expect(document.schema("RejectionCode")["enum"]?.strings == codes)
         let outcomes: [TransitionOutcome] = [
             .completed, .cancelled, .expired(.lease), .rejected(.invalidOperation(refusal)),
@@ -194,8 +196,7 @@ struct OpenAPIWordsTests {
         }
         let start = try #require(document.schema("StartRequest")["properties"]?.mapping)
         var serialize = try #require(document.schema("SerializeRequest")["properties"]?.mapping)
-        serialize["wait"] = nil
-        serialize["whenBusy"] = nil
+        for own in ["wait", "whenBusy", "unmet"] as [Node] { serialize[own] = nil }
         #expect(serialize == start)
     }
 

@@ -105,7 +105,7 @@ struct PlantedFaultTests {
     }
 
     @Test func `a priority that overtakes what is granted is found`() {
-        expect([.oracle, .order, .record, .reply], of: .overtakenGrant)
+        expect([.oracle, .order, .record, .reply, .life], of: .overtakenGrant)
         expect([.oracle, .hierarchy, .order, .life, .reply], of: .overtakenGrant, watchingJournal: false)
     }
 
@@ -115,8 +115,13 @@ struct PlantedFaultTests {
     }
 
     @Test func `an interruption for one who could not run is found`() {
-        expect([.oracle, .event, .decision, .record, .reply, .life], of: .uselessInterruption)
-        expect([.oracle, .event, .reply, .life], of: .uselessInterruption, watchingJournal: false)
+        expect([.oracle, .order, .event, .decision, .record, .reply, .life], of: .uselessInterruption)
+        expect([.oracle, .order, .event, .reply, .life], of: .uselessInterruption, watchingJournal: false)
+    }
+
+    @Test func `a ticket that blocks while it is set aside is found`() {
+        expect([.oracle, .order, .event, .record, .reply, .decision], of: .blockingAside)
+        expect([.oracle, .order, .event, .hierarchy, .life, .reply], of: .blockingAside, watchingJournal: false)
     }
 
     @Test func `a row of silent tickets that ends one by one is found`() {

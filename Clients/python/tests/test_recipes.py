@@ -14,6 +14,7 @@ FOUND = [(block["name"], block["code"]) for block in BLOCK.finditer(RECIPES)]
 SAID = {
     "An emergency": "the alarm is shown\n",
     "The newest route wins": "home is cancelled because it was interrupted\n",
+    "A queue of alerts": "mail is shown\npresented: True\n",
     "A rotation ends a swipe": "the rotation is drawn, over editor\n",
 }
 

@@ -167,6 +167,8 @@ package struct OperationRefusal: Error, Hashable, Sendable {
         case indexOutOfRange = "index-out-of-range"
         case notAChild = "not-a-child"
         case unknownSegue = "unknown-segue"
+        /// The request names a transition type that the scene does not have any more.
+        case unknownTransitionType = "unknown-transition-type"
         /// The hierarchy would have too many controllers or too many levels.
         case hierarchyTooLarge = "hierarchy-too-large"
     }

@@ -19,27 +19,32 @@ extension ScopeQueue {
     ///   - new: what the new one conflicts by.
     ///   - place: the place of the new one if it takes none over.
     ///   - rules: the rules of the request; under the first ones, a granted transition separates as well.
+    ///   - aside: what a transition that waits outside the line conflicts by; it separates nothing.
     ///   - mayBeReplaced: whether a candidate, which waits, may be replaced at all.
     /// - Returns: their places, the first one first.
     mutating func replaceable(
         _ candidates: some Sequence<LinePlace>, by new: Claim, at place: LinePlace, under rules: Rules,
+        aside: (LinePlace) -> (id: TransitionID, claim: Claim)?,
         where mayBeReplaced: (TransitionID) -> Bool
     ) -> [LinePlace] {
         var found: [LinePlace] = []
         for order in candidates {
-            guard let entry = self[order], !entry.isGranted, mayBeReplaced(entry.id) else { continue }
+            let (entry, other) = (self[order], aside(order))
+            guard entry?.isGranted != true, let id = entry?.id ?? other?.id, mayBeReplaced(id) else { continue }
             let taken = LinePlace(order.order, place.priority)
             let stretch = Stretch(after: min(taken, order), before: max(place, order))
             let isNewSeparated = isSeparated(new, in: stretch)
             // What separates the new one from an equal separates it from those before that too.
             if isNewSeparated, order.priority >= place.priority { break }
-            guard !isNewSeparated, !isSeparated(entry, in: stretch),
+            let isOlderSeparated =
+                entry.map { isSeparated($0, in: stretch) } ?? other.map { isSeparated($0.claim, in: stretch) }
+            guard !isNewSeparated, isOlderSeparated == false,
                 rules > .first || !isSeparatedByGranted(new, from: order)
             else { continue }
             found.append(order)
-            hide(order)
+            if entry != nil { hide(order) }
         }
-        for order in found { reveal(order) }
+        for order in found where self[order] != nil { reveal(order) }
         return found.reversed()
     }
 

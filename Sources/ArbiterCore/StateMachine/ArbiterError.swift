@@ -58,8 +58,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case recovering(remaining: Duration)
     /// The idempotency key was used with a different request.
     case idempotencyKeyReused(IdempotencyKey)
-    /// The limit of tickets in the scene is reached.
-    case queueFull(limit: Int)
+    /// The limit of tickets in the scene is reached, or of those tickets and awaits that wait for a state of it.
+    case queueFull(limit: Int, isForStates: Bool = false)
     /// The limit of unfinished transitions over all scenes is reached, in all or for a principal.
     case tooManyTransitions(limit: Int, of: PrincipalName? = nil)
     /// Hardly any room is left where the state is stored.

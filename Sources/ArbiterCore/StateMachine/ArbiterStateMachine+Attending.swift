@@ -17,17 +17,25 @@ extension ArbiterStateMachine {
                 momentary.deadlines.schedule(.transition(id), at: now.advanced(by: transition.lease))
             }
         case .queued(let queued):
-            // A remembered end is the owner's last word: nothing takes it back.
-            guard !queued.completesAtGrant else {
-                momentary.attention[id]?.silence = nil
-                return momentary.deadlines.cancel(.transition(id))
-            }
+            guard !queued.completesAtGrant else { return rememberEnd(of: id) }
             // No limit on silence while the owner waits, or has a session instead.
             let isAttended = attention.ownersWaiting > 0 || transition.session != nil
             schedule(transition, silence: isAttended ? nil : now.advanced(by: transition.request.ticket))
         case .ended:
             break
         }
+    }
+
+    /// Sets the deadline of a queued transition whose owner has ended it, and of no other one.
+    ///
+    /// A remembered end is the owner's last word: nothing takes it back, but the queue timeout of one that is set aside.
+    mutating func rememberEnd(of id: TransitionID) {
+        guard let transition = durable.transitions[id], transition.completesAtGrant else { return }
+        momentary.attention[id]?.silence = nil
+        guard transition.unmet != nil, let timeout = queueTimeout(of: transition) else {
+            return momentary.deadlines.cancel(.transition(id))
+        }
+        momentary.deadlines.schedule(.transition(id), at: timeout)
     }
 
     /// Notes that the connection of the owner's last parked await has closed.

@@ -77,7 +77,7 @@ extension ArbiterStateMachine {
 
     /// Answers a parked await before its milestone: its wait has run out, or the daemon stops.
     mutating func answerAsItStands(_ waiter: WaiterID, in step: inout Step) {
-        if answerIdler(waiter, in: &step) { return }
+        if answerIdler(waiter, in: &step) || answerObserver(waiter, in: &step) { return }
         guard let waiting = unpark(waiter, in: &step) else { return }
         if let transition = durable.transitions[waiting.transition] {
             // Until now the owner was waiting, so the time of its ticket or lease starts here.
@@ -93,7 +93,7 @@ extension ArbiterStateMachine {
     ///   - client: whether its client is gone. If not, its transition is not abandoned, but has its full time from now on.
     ///   - step: the turn.
     package mutating func leave(_ waiter: WaiterID, client: ClientPresence = .gone, in step: inout Step) {
-        if leaveIdler(waiter, client, in: &step) { return }
+        if leaveIdler(waiter, client, in: &step) || leaveObserver(waiter, client, in: &step) { return }
         guard let waiting = unpark(waiter, client, in: &step), waiting.isOwner else { return }
         guard client == .gone else { return noteAnswer(to: waiting.transition, at: step.now) }
         if momentary.attention[waiting.transition]?.ownersWaiting == 0 { abandon(waiting.transition, in: step) }
@@ -102,7 +102,8 @@ extension ArbiterStateMachine {
     /// Answers every parked await with the current state; from then on no await parks.
     package mutating func drain(in step: inout Step) {
         momentary.isDraining = true
-        for waiter in (Array(momentary.waiters.keys) + momentary.idling.waiters.keys).sorted() {
+        let states = Array(momentary.idling.waiters.keys) + momentary.observing.observers.keys
+        for waiter in (Array(momentary.waiters.keys) + states).sorted() {
             answerAsItStands(waiter, in: &step)
         }
     }

@@ -163,8 +163,7 @@ extension DurableState: BinaryCodable {
         }
         for transition in unfinished where transition.state == .queued {
             let scene = transition.request.scene
-            scenes[scene]?.queueUp(transition)
-            scenes[scene]?.tickets.insert(transition.place)
+            scenes[scene]?.enterQueued(transition)
             memory.queued += 1
         }
         for id in contended {

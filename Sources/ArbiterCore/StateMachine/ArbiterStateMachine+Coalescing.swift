@@ -27,10 +27,11 @@ extension ArbiterStateMachine {
             let claim = durable.scenes[request.scene]?.claim(of: request)
         else { return nil }
         let transitions = durable.transitions
+        let aside = asideClaims(in: request.scene)
         guard let priority = durable.scenes[request.scene]?.resolvedPriority(of: request) else { return nil }
         let place = LinePlace(RequestOrder(rawValue: durable.lastOrder.rawValue + 1), priority)
         let places = durable.scenes[request.scene]?.queue.replaceable(
-            line.latest(Limits.coalesced), by: claim, at: place, under: durable.rules
+            line.latest(Limits.coalesced), by: claim, at: place, under: durable.rules, aside: aside
         ) {
             guard let older = transitions[$0], older.isReplaceable else { return false }
             // The one that stays has no lower priority than the one that goes.
@@ -46,7 +47,21 @@ extension ArbiterStateMachine {
 
     /// The unfinished transition at a place of a scene.
     private func transition(at place: LinePlace, in scene: SceneName) -> Transition? {
-        (durable.scenes[scene]?.queue[place]?.id).flatMap { durable.transitions[$0] }
+        (durable.scenes[scene]?.queue[place]?.id ?? durable.scenes[scene]?.aside.tickets[place])
+            .flatMap { durable.transitions[$0] }
+    }
+
+    /// What the tickets of a scene that are set aside conflict by.
+    private func asideClaims(in name: SceneName) -> (LinePlace) -> (id: TransitionID, claim: Claim)? {
+        guard let scene = durable.scenes[name], !scene.aside.isEmpty else { return { _ in nil } }
+        let (aside, storyboard, transitions) = (scene.aside, scene.storyboard, durable.transitions)
+        return { place in
+            guard let ticket = aside.tickets[place].flatMap({ transitions[$0] }) else { return nil }
+            // As with one in the line, it is nobody's bringing that keeps it from being replaced.
+            var claim = storyboard.claim(of: ticket.request, scope: ticket.scope)
+            claim.arrivals.named = []
+            return (ticket.id, claim)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ extension ArbiterStateMachine {
         _ name: SceneName, _ storyboard: Storyboard, if precondition: Precondition, in step: inout Step
     ) throws(ArbiterError) -> StoryboardVersion {
         try precondition.check(durable.scenes[name], named: name)
-        try checkIsIdle(name, at: step.now)
+        try checkIsFree(name, at: step.now)
         try checkRules(storyboard.neededRules)
         try checkStorage()
         try admitScene(name)
@@ -31,6 +31,9 @@ extension ArbiterStateMachine {
         publish(
             .hierarchyChanged(HierarchyUpdate(revision: next, change: .replaced(storyboard.hierarchy))), in: name, &step
         )
+        judge(.all, in: name, step: &step)
+        settle(name, step: &step)
+        prune(at: step.now)
         return StoryboardVersion(revision: next)
     }
 
@@ -108,12 +111,14 @@ extension ArbiterStateMachine {
         let added = Set(patch.segues.compactMap { if case .set(let segue) = $0 { segue.key } else { nil } })
         guard !added.isEmpty else { return [] }
         return unfinished(in: name).filter { transition in
-            transition.isQueued && transition.request.operationOutline?.segueKey.map(added.contains) == true
+            transition.isQueued && transition.unmet == nil
+                && transition.request.operationOutline?.segueKey.map(added.contains) == true
         }
     }
 
     private func unfinished(in name: SceneName) -> [Transition] {
-        (durable.scenes[name]?.queue.unfinished ?? []).compactMap { durable.transitions[$0] }
+        ((durable.scenes[name]?.queue.unfinished ?? []) + (durable.scenes[name]?.aside.inOrder ?? []))
+            .compactMap { durable.transitions[$0] }
     }
 
     /// A client deletes a scene and everything declared about it.
@@ -124,14 +129,16 @@ extension ArbiterStateMachine {
     ) throws(ArbiterError) {
         guard durable.scenes.contains(name) else { throw .unknownScene(name) }
         try precondition.check(durable.scenes[name], named: name)
-        try checkIsIdle(name, at: step.now)
+        try checkIsFree(name, at: step.now)
         step.keep(.delete(name))
+        for id in durable.scenes[name]?.aside.inOrder ?? [] { end(id, as: .rejected(.sceneGone), in: &step) }
         beginIdling(name, at: step.now)
         forget(name, in: &step)
+        prune(at: step.now)
     }
 
-    /// - Throws: `busy` if the scene has an unfinished transition.
-    private func checkIsIdle(_ name: SceneName, at now: Instant) throws(ArbiterError) {
+    /// - Throws: `busy` if the scene has an unfinished transition that is not set aside.
+    private func checkIsFree(_ name: SceneName, at now: Instant) throws(ArbiterError) {
         guard let queue = durable.scenes[name]?.queue, !queue.isEmpty else { return }
         throw .busy(busy(queue.blockers(of: [[]], at: .end, limit: Limits.blockersShown), at: now))
     }

@@ -110,6 +110,7 @@ extension ArbiterStateMachine {
     mutating func expire(_ id: TransitionID, because reason: ExpiryReason, in step: inout Step) {
         guard let transition = durable.transitions[id], !transition.isEnded else { return }
         step.keep(.expire(id, reason))
-        endAndGrant(id, as: .expired(reason), in: &step)
+        let unmet = reason == .queueTimeout ? transition.unmet : nil
+        endAndGrant(id, as: unmet.map { .rejected(.expectationFailed($0)) } ?? .expired(reason), in: &step)
     }
 }

@@ -18,6 +18,8 @@ extension ArbiterStateMachine {
             switch turn(of: transition) {
             case .rejected(let rejection):
                 end(id, as: .rejected(rejection), in: &step)
+            case .setAside(let unmet):
+                setAside(transition, because: unmet, asker: asker, in: &step)
             case .noop:
                 end(id, as: .completed, in: &step)
             case .granted(let plan):
@@ -64,7 +66,7 @@ extension ArbiterStateMachine {
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation =
             transition.request.isPlain ? nil : durable.scenes[name]?.animation(of: transition.request, plan)
-        durable.scenes[name]?.tickets.remove(transition.place)
+        durable.scenes[name]?.dropTicket(of: transition)
         durable.memory.queued -= 1
         let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation)
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
@@ -109,7 +111,7 @@ extension ArbiterStateMachine {
         var effect = OperationEffect()
         switch transition.phase {
         case .queued:
-            durable.scenes[name]?.tickets.remove(transition.place)
+            durable.scenes[name]?.dropTicket(of: transition)
             durable.memory.queued -= 1
         case .preparing(let given):
             // It never ran, so its views have got no events. They get all of them now if it is carried out, else none.
@@ -127,7 +129,7 @@ extension ArbiterStateMachine {
         let isInterrupted = transition.interruption != nil
         transition.end(
             Transition.Ending(
-                outcome: outcome, grant: grant, endedAt: step.moment, change: effect.change,
+                outcome: outcome, grant: grant, endedAt: step.moment, change: effect.done?.change,
                 isNoop: outcome == .completed && grant == nil, interruptedBy: interrupter,
                 appearance: effect.appearance))
         durable.transitions[id] = transition
@@ -140,7 +142,7 @@ extension ArbiterStateMachine {
         momentary.mayHaveIdleScenes = true
         beginIdling(name, at: step.now)
         durable.index.leave(transition)
-        for displaced in effect.displaced {
+        for displaced in effect.done?.displaced ?? [] {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
         }
         durable.noteEnd(of: transition, at: step.now)
@@ -154,15 +156,15 @@ extension ArbiterStateMachine {
         wakeWaiters(of: transition, in: &step)
         momentary.attention.removeValue(forKey: id)
         if !momentary.reconsidered.isEmpty { momentary.reconsidered.remove(id) }
+        if let touched = effect.done?.touched { judge(touched, in: name, step: &step) }
         return transition
     }
 
     /// What the end of a granted transition changes in the hierarchy, for the views and in the queue.
     private struct OperationEffect {
-        var change: Transition.Change?
+        /// What the operation has changed; `nil` if it was not applied.
+        var done: Scene.CarriedOut?
         var appearance: [AppearanceEvent] = []
-        /// The waiting transitions whose paths may have changed, to be refiled.
-        var displaced: [TransitionID] = []
     }
 
     /// Applies the operation of a granted transition that ends, if its outcome carries it out.
@@ -189,7 +191,7 @@ extension ArbiterStateMachine {
                     revision: done.change.revision, transition: transition.id, inserted: done.change.inserted,
                     removed: done.change.removed, change: .edited(done.edits))),
             in: name, &step)
-        return OperationEffect(change: done.change, appearance: appearance, displaced: done.displaced)
+        return OperationEffect(done: done, appearance: appearance)
     }
 }
 

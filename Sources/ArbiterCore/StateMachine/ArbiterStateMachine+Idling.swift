@@ -13,13 +13,6 @@ package struct IdleView: Hashable, Sendable {
     package var isIdle: Bool { idleFor.map { quiet <= $0 } ?? false }
 }
 
-/// The answer to an await of an idle scene.
-package enum IdleAnswer: Hashable, Sendable {
-    case now(IdleView)
-    /// The request is parked; an `Effect.wakeForIdle` will answer it.
-    case parked
-}
-
 extension ArbiterStateMachine {
     /// A client asks whether a scene is idle; with `park`, the await parks until it is, or its wait is over.
     ///
@@ -32,7 +25,7 @@ extension ArbiterStateMachine {
     /// - Returns: how the scene is, or that the await is parked.
     package mutating func awaitIdle(
         _ name: SceneName, for quiet: Duration, session: Token? = nil, park: Park?, in step: inout Step
-    ) -> IdleAnswer {
+    ) -> ObservingAnswer<IdleView> {
         let view = idleView(of: name, for: quiet, at: step.now)
         guard let park, !momentary.isDraining, !view.isIdle else { return .now(view) }
         let kept = attachAwait(to: [sessionID(of: session)], in: step)
@@ -49,7 +42,9 @@ extension ArbiterStateMachine {
             idleFor: isIdle(name) ? min(idleFor, Limits.quietDurations.upperBound) : nil)
     }
 
-    private func isIdle(_ name: SceneName) -> Bool { durable.scenes[name]?.queue.isEmpty ?? true }
+    private func isIdle(_ name: SceneName) -> Bool {
+        (durable.scenes[name]?.queue.isEmpty ?? true) && (durable.scenes[name]?.aside.isEmpty ?? true)
+    }
 
     // MARK: Changes of a scene
 
@@ -101,7 +96,7 @@ extension ArbiterStateMachine {
     @discardableResult
     mutating func answerIdler(_ waiter: WaiterID, in step: inout Step) -> Bool {
         guard let waiting = unparkIdler(waiter, in: &step) else { return false }
-        step.add(.wakeForIdle(waiter, idleView(of: waiting.scene, for: waiting.quiet, at: step.now)))
+        step.add(.wakeForState(waiter, .idleness(idleView(of: waiting.scene, for: waiting.quiet, at: step.now))))
         return true
     }
 

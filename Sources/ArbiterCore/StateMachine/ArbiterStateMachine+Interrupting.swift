@@ -33,7 +33,9 @@ struct PlannedInterruption {
 extension ArbiterStateMachine {
     /// What a queued transition interrupts now; `nil` if nothing.
     func plannedInterruption(for ticket: Transition) -> PlannedInterruption? {
-        guard ticket.isQueued, ticket.request.interrupts, let fence = ticket.fenceWhenAsked else { return nil }
+        guard ticket.isQueued, ticket.unmet == nil, ticket.request.interrupts, let fence = ticket.fenceWhenAsked else {
+            return nil
+        }
         return plannedInterruption(
             for: Interrupter(
                 request: ticket.request, scope: ticket.scope, place: ticket.place, fence: fence, id: ticket.id))
@@ -58,24 +60,26 @@ extension ArbiterStateMachine {
         of asker: Interrupter, at paths: [ScopePath], without victims: [Transition], in current: Scene
     ) -> PlannedInterruption? {
         var scene = current
-        var displaced: [TransitionID] = []
+        var hasMoved = false
         for victim in victims {
             guard let operation = victim.request.operation, let plan = try? scene.storyboard.plan(operation) else {
                 continue
             }
             scene.reserved.subtract(plan.arriving)
             guard victim.outcomeOfInterruption == .completed else { continue }
-            displaced += scene.carryOut(plan, introducedBy: victim.grant?.animation?.type).displaced
+            let done = scene.carryOut(plan, introducedBy: victim.grant?.animation?.type)
+            for id in done.displaced {
+                if let moved = durable.transitions[id] { scene.refile(moved) }
+            }
+            let returned = scene.judge(done.touched) { durable.transitions[$0] }.contains { $0.unmet == nil }
+            hasMoved = hasMoved || !done.displaced.isEmpty || returned
         }
         guard case .granted(let plan) = scene.turn(of: asker.request, scope: asker.scope) else { return nil }
         let planned = PlannedInterruption(victims: victims, storyboard: scene.storyboard, plan: plan)
         // Where nothing moves, only the victims are in the way.
         let claim = scene.storyboard.claim(of: asker.request, scope: asker.scope)
-        guard !displaced.isEmpty || claim.paths != paths else { return planned }
+        guard hasMoved || claim.paths != paths else { return planned }
         for victim in victims { scene.leave(victim) }
-        for id in displaced {
-            if let moved = durable.transitions[id] { scene.refile(moved) }
-        }
         return scene.queue.isFree(claim.paths, naming: claim.arrivals.named, at: asker.place) ? planned : nil
     }
 

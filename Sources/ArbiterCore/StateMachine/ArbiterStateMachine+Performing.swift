@@ -67,6 +67,7 @@ extension ArbiterStateMachine {
         let plan: OperationPlan?
         switch scene.turn(of: checked, scope: transition.scope) {
         case .rejected(let rejection): throw ArbiterError(rejection)
+        case .setAside(let unmet): throw .expectationFailed(unmet)
         case .noop: return nil
         case .granted(let granted): plan = granted
         }

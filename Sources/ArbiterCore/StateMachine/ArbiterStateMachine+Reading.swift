@@ -19,6 +19,11 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .queued:
             let scene = transition.request.scene
+            guard !transition.isSetAside else {
+                return TransitionView(
+                    transition: transition, remaining: remaining(of: transition, at: now),
+                    progress: momentary.attention[transition.id]?.progress)
+            }
             let blockers =
                 durable.scenes[scene]?.queue.blockers(of: transition.place, limit: Limits.blockersShown) ?? []
             return TransitionView(
@@ -131,7 +136,9 @@ extension ArbiterStateMachine {
         return SceneView(
             summary: summary(of: scene, named: name),
             running: views(at: scene.queue.granted.sorted().prefix(Limits.transitionsOfScene)),
-            queue: views(at: scene.tickets.prefix(Limits.transitionsOfScene, before: nil)),
+            queue: views(at: scene.tickets.prefix(Limits.transitionsOfScene, before: nil))
+                + scene.aside.inOrder.prefix(Limits.transitionsOfScene).compactMap { durable.transitions[$0] }
+                .map { view(of: $0, at: now) },
             storyboard: scene.storyboard
         )
     }
@@ -174,7 +181,8 @@ extension ArbiterStateMachine {
 
     private func summary(of scene: Scene, named name: SceneName) -> SceneSummary {
         SceneSummary(
-            name: name, running: scene.queue.count - scene.tickets.count, queued: scene.tickets.count,
+            name: name, running: scene.queue.count - scene.tickets.count,
+            queued: scene.tickets.count + scene.aside.tickets.count,
             revision: scene.numbers.revision, lastEvent: scene.numbers.event)
     }
 }
@@ -254,12 +262,13 @@ package struct SceneSummary: Hashable, Sendable {
     package let lastEvent: EventNumber
 }
 
-/// A scene with its first unfinished transitions, at most `Limits.transitionsOfScene` granted and as many queued.
+/// A scene with its first unfinished transitions, at most `Limits.transitionsOfScene` granted, as many in the line, and as many
+/// set aside.
 package struct SceneView: Hashable, Sendable {
     package let summary: SceneSummary
     /// The granted transitions, preparing or running, in the order of their places.
     package let running: [TransitionView]
-    /// The queued transitions, in the order of their places.
+    /// The transitions in the line, in the order of their places, and then those that are set aside.
     package let queue: [TransitionView]
     /// What is declared about the scene, with the current hierarchy.
     package let storyboard: Storyboard

@@ -68,6 +68,10 @@ extension ArbiterStateMachine {
         // A hold because of an earlier crash may not be over yet.
         durable.isHoldingGrants = durable.isHoldingGrants || holdsGrants
         if holdsGrants { scheduleResumption(from: step.now) }
+        // Sorted, so that a replay gives the same numbers to the events.
+        for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
+            judge(.some([]), in: scene, step: &step)
+        }
     }
 
     /// The process died without closing the journal: fences jump, in case the journal lost its end unnoticed.

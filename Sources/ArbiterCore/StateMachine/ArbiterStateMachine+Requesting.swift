@@ -25,7 +25,7 @@ extension ArbiterStateMachine {
         try checkRules(request.neededRules)
         guard !durable.isHoldingGrants else { throw .recovering(remaining: holdRemaining(at: step.now)) }
         try checkStorage()
-        try checkIsPossible(request, at: step.now)
+        if case .setAside(let unmet) = try checkIsPossible(request, at: step.now) { throw .expectationFailed(unmet) }
         try admit(request)
         step.keep(.start(request, id: id, token: token))
         enter(request, id: id, token: token, isSerialized: false, in: &step)
@@ -62,6 +62,7 @@ extension ArbiterStateMachine {
         try admit(request)
         let coalesced = coalesced(request)
         try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        if request.unmet == .wait { try checkMayWaitForState(of: request.scene) }
         step.keep(.serialize(request, id: id, token: token))
         switch coalesced {
         case .takesOver(let older):
@@ -156,8 +157,10 @@ extension ArbiterStateMachine {
         if request.isPlain { return .granted(nil) }
         let turn =
             durable.scenes[request.scene]?.turn(of: request) ?? unusedScene.turn(of: request)
-        if case .rejected(let rejection) = turn { throw ArbiterError(rejection) }
-        return turn
+        switch turn {
+        case .rejected(let rejection): throw ArbiterError(rejection)
+        case .setAside, .granted, .noop: return turn
+        }
     }
 
     /// - Throws: the reason why the transition cannot wait.
@@ -330,7 +333,7 @@ extension Scene {
     }
 
     /// Whether the scene is idle: without an unfinished transition, a declaration and a hierarchy.
-    var isForgettable: Bool { queue.isEmpty && !hasStoryboard }
+    var isForgettable: Bool { queue.isEmpty && aside.isEmpty && !hasStoryboard }
 }
 
 extension ArbiterError {
@@ -338,6 +341,8 @@ extension ArbiterError {
         switch rejection {
         case .expectationFailed(let failure): self = .expectationFailed(failure)
         case .invalidOperation(let refusal): self = .operationRefused(refusal)
+        // Only a ticket that is set aside ends so.
+        case .sceneGone: preconditionFailure("a request is refused because its scene was deleted")
         case .scopeGone(let controller):
             self = .operationRefused(
                 OperationRefusal(code: .unknownController, detail: "There is no controller <\(controller)>."))

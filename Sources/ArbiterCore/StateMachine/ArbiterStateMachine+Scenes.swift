@@ -29,6 +29,7 @@ extension ArbiterStateMachine {
         publish(.sceneDeleted, in: name, &step)
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
         noteGone(name)
+        wakeObservers(of: name, .all, in: &step)
         durable.index.sceneNames.remove(name)
         durable.uncount(scene)
         durable.forgotten.revision = max(durable.forgotten.revision, scene.numbers.revision)

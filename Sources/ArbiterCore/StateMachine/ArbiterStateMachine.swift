@@ -270,6 +270,8 @@ struct MomentaryState: Sendable {
     var waiters = Table<WaiterID, Waiter>()
     /// The tickets that are judged in this turn, because they may interrupt somebody now.
     var reconsidered: Set<TransitionID> = []
+    /// The awaits that are parked for conditions on controllers.
+    var observing = Observing()
     /// Since when scenes are idle, and the awaits that are parked for it.
     var idling = Idling()
     var deadlines = DeadlineQueue()

@@ -21,6 +21,8 @@ package struct DryRun: Hashable, Sendable {
         case interrupting([TransitionID], blockers: [TransitionID])
         /// It would interrupt these at once, and be granted.
         case grantedInterrupting([TransitionID], Preview)
+        /// It would wait outside the line until its conditions hold, of which this one fails.
+        case setAside(FailedExpectation)
         /// Nothing is granted for so long, because clients may hold leases that the journal lost.
         case withheld(for: Duration)
         /// It would end: an older ticket with its coalescing key remains.
@@ -75,6 +77,7 @@ extension ArbiterStateMachine {
         let outcome = try outcomeOfTurn(request, at: now)
         // As with `start`, transitions in the way are reported before a limit that is reached.
         if case .blocked = outcome { return outcome }
+        if case .setAside(let unmet) = outcome { throw .expectationFailed(unmet) }
         try admit(request)
         return outcome
     }
@@ -85,6 +88,7 @@ extension ArbiterStateMachine {
         try admit(request)
         let coalesced = coalesced(request)
         try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        if request.unmet == .wait { try checkMayWaitForState(of: request.scene) }
         switch coalesced {
         case .givesWay(let older): return .superseded(by: older.id)
         case .takesOver(let older):
@@ -151,6 +155,7 @@ extension ArbiterStateMachine {
         case .granted(let plan):
             return .granted(preview(of: plan, request, in: durable.scenes[request.scene] ?? unusedScene))
         case .noop: return .noop
+        case .setAside(let unmet): return .setAside(unmet)
         case .rejected(let rejection): preconditionFailure("\(rejection) is refused before")
         }
     }

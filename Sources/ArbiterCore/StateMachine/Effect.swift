@@ -2,12 +2,18 @@
 package enum Effect: Hashable, Sendable {
     /// Answer a parked await.
     case wake(WaiterID, TransitionView)
-    /// Answer a parked await of an idle scene.
-    case wakeForIdle(WaiterID, IdleView)
+    /// Answer a parked await of a state.
+    case wakeForState(WaiterID, Observation)
     /// Send an event to the event streams.
     case publish(SceneEvent)
     /// Notify the operator.
     case notify(Notice)
+}
+
+/// What an await of a state is answered with.
+package enum Observation: Hashable, Sendable {
+    case idleness(IdleView)
+    case condition(ConditionView)
 }
 
 /// What an operator has to know, whether or not a client follows the scene.

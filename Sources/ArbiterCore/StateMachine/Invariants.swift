@@ -4,6 +4,7 @@ extension ArbiterStateMachine {
     /// Describes the first invariant that does not hold; `nil` if all hold.
     package func brokenInvariant() -> String? {
         brokenCount() ?? brokenQueue() ?? brokenAttention() ?? brokenParticipants() ?? brokenIdling()
+            ?? brokenObserving()
     }
 
     private func brokenCount() -> String? {
@@ -11,7 +12,7 @@ extension ArbiterStateMachine {
         guard ended == durable.ended.count, Set(durable.ended.map(\.id)).count == ended else {
             return "\(ended) transitions have ended, \(durable.ended.count) are listed as ended"
         }
-        let queued = durable.scenes.values.reduce(0) { $0 + $1.queue.count }
+        let queued = durable.scenes.values.reduce(0) { $0 + $1.queue.count + $1.aside.tickets.count }
         guard queued == durable.unfinishedCount else {
             return "\(durable.unfinishedCount) transitions are unfinished, \(queued) stand in a queue"
         }
@@ -55,13 +56,28 @@ extension ArbiterStateMachine {
             }
         }
         for (name, scene) in durable.scenes {
+            if let broken = brokenAside(of: scene) { return "scene \(name): \(broken)" }
             if let broken = scene.queue.brokenCount() { return "scene \(name): \(broken)" }
         }
-        let tickets = durable.scenes.values.reduce(0) { $0 + $1.tickets.count }
+        let tickets = durable.scenes.values.reduce(0) { $0 + $1.tickets.count + $1.aside.tickets.count }
         guard durable.memory.queued == tickets else {
             return "\(durable.memory.queued) are queued, and \(tickets) have tickets"
         }
         return nil
+    }
+
+    /// Whoever is set aside waits for a condition that does not hold, and all that may be set aside are counted.
+    private func brokenAside(of scene: Scene) -> String? {
+        for (place, id) in scene.aside.tickets {
+            guard let ticket = durable.transitions[id], ticket.place == place, ticket.unmet != nil,
+                ticket.unmet == scene.storyboard.failure(of: ticket.request, at: scene.numbers.revision)
+            else { return "\(id) is set aside and should not be" }
+            if ticket.completesAtGrant, momentary.deadlines[.transition(id)] == nil { return "\(id) waits for ever" }
+        }
+        let line = scene.queue.unfinished.compactMap { durable.transitions[$0] }
+        let awaiting = line.count { $0.isQueued && $0.request.unmet == .wait } + scene.aside.tickets.count
+        return awaiting == scene.statesAwaited
+            ? nil : "\(awaiting) may wait for a state, and \(scene.statesAwaited) are counted"
     }
 
     /// No transition outlives its session, none prepares without a missing participant, and every session can end.

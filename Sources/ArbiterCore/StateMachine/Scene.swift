@@ -6,6 +6,10 @@ struct Scene: Sendable {
     var tickets = RequestLine()
     /// The order of its newest transition.
     var lastOrder: RequestOrder
+    /// The queued transitions that wait outside the line.
+    var aside = Aside()
+    /// How many queued transitions wait for their conditions if need be.
+    var statesAwaited = 0
     /// What is declared about it, with the current hierarchy.
     var storyboard = Storyboard.empty
     var numbers: Numbers
@@ -50,14 +54,25 @@ extension Scene {
     /// Adds a new transition, at its place in the line.
     mutating func enter(_ transition: Transition) {
         lastOrder = transition.order
-        queueUp(transition)
+        enterQueued(transition)
+    }
+
+    /// Adds a queued transition.
+    mutating func enterQueued(_ transition: Transition) {
+        count(transition)
+        if transition.awaitsState { statesAwaited += 1 }
+        guard !transition.isSetAside else { return aside.insert(transition, in: storyboard.hierarchy) }
+        standInLine(transition)
         tickets.insert(transition.place)
     }
 
-    /// Adds an unfinished transition to the queue, without a ticket.
-    mutating func queueUp(_ transition: Transition) {
+    private mutating func count(_ transition: Transition) {
         unfinishedBytes += transition.request.byteCount
         comingControllers += transition.request.controllerCount
+    }
+
+    /// Adds a transition to the queue, without a ticket.
+    mutating func standInLine(_ transition: Transition) {
         let operation = transition.request.operationOutline
         var claim = storyboard.claim(of: transition.request, scope: transition.scope)
         // One that is granted waits for nothing any more.
@@ -72,7 +87,8 @@ extension Scene {
     ///
     /// - Returns: whether nothing before it is in its way.
     mutating func restore(_ transition: Transition) -> Bool {
-        queueUp(transition)
+        count(transition)
+        standInLine(transition)
         guard let grant = transition.grant, queue.grantNext(under: grant.rules) == transition.id else { return false }
         if transition.interruption != nil {
             guard transition.consent != nil else { return false }
@@ -83,11 +99,11 @@ extension Scene {
         return true
     }
 
-    /// Removes a transition that ends from the queue; its ticket is removed separately.
+    /// Removes a transition that ends from the queue, or from what is set aside; its ticket is removed separately.
     mutating func leave(_ transition: Transition) {
         unfinishedBytes -= transition.request.byteCount
         comingControllers -= transition.request.controllerCount
-        queue.remove(transition.place)
+        if !aside.remove(transition) { queue.remove(transition.place) }
     }
 
     /// Replaces a granted transition by the same one with its operation, which will insert these controllers.
@@ -112,18 +128,25 @@ extension Scene {
 
     /// Applies the plan of an operation, which gives the hierarchy its next revision.
     ///
-    /// - Returns: the change, its edits, and the waiting transitions that have to be refiled because of it.
-    mutating func carryOut(
-        _ plan: OperationPlan, introducedBy type: TransitionTypeName?
-    ) -> (change: Transition.Change, edits: [OperationPlan.Edit], displaced: [TransitionID]) {
+    /// - Returns: the change, its edits, what they touch, and the waiting transitions that have to be refiled because of it.
+    mutating func carryOut(_ plan: OperationPlan, introducedBy type: TransitionTypeName?) -> CarriedOut {
         let edits = plan.isAnimated ? plan.steps.map { $0.introducing(plan.inserted, by: type) } : plan.steps
+        let touched = storyboard.hierarchy.touched(by: edits)
         let change = storyboard.hierarchy.apply(edits)
         numbers.revision = Revision(rawValue: numbers.revision.rawValue + 1)
         let displaced = queue.waiting(on: change.arrived + change.departed + change.moved)
-        return (
-            Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed), edits,
-            displaced
-        )
+        return CarriedOut(
+            change: Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed),
+            edits: edits, touched: touched, displaced: displaced)
+    }
+
+    /// What an operation has changed.
+    struct CarriedOut {
+        let change: Transition.Change
+        let edits: [OperationPlan.Edit]
+        let touched: TouchedControllers
+        /// The waiting transitions whose paths may have changed, to be refiled.
+        let displaced: [TransitionID]
     }
 
     /// Stores a waiting transition under the current paths of its scope.
@@ -143,6 +166,8 @@ enum Turn {
     case noop
     /// It ends: it is not possible.
     case rejected(Rejection)
+    /// It waits outside the line until its conditions hold.
+    case setAside(FailedExpectation)
 }
 
 extension Scene {
@@ -151,10 +176,15 @@ extension Scene {
         if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
             return .rejected(.scopeGone(gone))
         }
-        for expectation in request.expectations {
-            if let failure = storyboard.failure(of: expectation, at: numbers.revision) {
-                return .rejected(.expectationFailed(failure))
-            }
+        if let failure = storyboard.failure(of: request, at: numbers.revision) {
+            let waits = request.unmet == .wait && !failure.isFinal(at: numbers.revision)
+            return waits ? .setAside(failure) : .rejected(.expectationFailed(failure))
+        }
+        if request.unmet == .wait, let unknown = unknownTransitionType(of: request) {
+            return .rejected(
+                .invalidOperation(
+                    OperationRefusal(
+                        code: .unknownTransitionType, detail: "There is no transition type '\(unknown)'.")))
         }
         return request.operation.map { turn(of: $0) } ?? .granted(nil)
     }
@@ -166,6 +196,12 @@ extension Scene {
         } catch {
             return .rejected(.invalidOperation(error))
         }
+    }
+
+    /// A transition type that a request names, and that the scene does not have: it was declared anew since.
+    private func unknownTransitionType(of request: TransitionRequest) -> TransitionTypeName? {
+        let arriving = (request.operation?.arrivals ?? []).flatMap(\.introTransitionTypes)
+        return ([request.animation?.type].compactMap(\.self) + arriving).first { storyboard.transitionType($0) == nil }
     }
 
     /// The resolved animation; each value is that of the request, its transition type or the scene's defaults.

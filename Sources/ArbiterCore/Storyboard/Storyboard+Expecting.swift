@@ -1,6 +1,13 @@
 // Checks the expectations of requests.
 
 extension Storyboard {
+    /// The first failed expectation of a request; one that can never hold, a revision that is past, before all others.
+    func failure(of request: TransitionRequest, at revision: Revision) -> FailedExpectation? {
+        let failures = request.expectations.lazy.compactMap { failure(of: $0, at: revision) }
+        guard request.unmet == .wait else { return failures.first }
+        return failures.first { $0.isFinal(at: revision) } ?? failures.first
+    }
+
     /// The failed expectation with what holds instead; `nil` if it holds.
     func failure(of expectation: Expectation, at revision: Revision) -> FailedExpectation? {
         let actual: String? =
@@ -11,6 +18,13 @@ extension Storyboard {
                 hierarchy.contradiction(of: id, being: condition) == nil ? condition.rawValue : nil
             }
         return actual.map { FailedExpectation(expectation: expectation, actual: $0) }
+    }
+}
+
+extension FailedExpectation {
+    /// Whether it can never hold again.
+    func isFinal(at revision: Revision) -> Bool {
+        if case .revision(let expected) = expectation { expected < revision } else { false }
     }
 }
 

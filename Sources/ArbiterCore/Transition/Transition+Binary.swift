@@ -49,6 +49,12 @@ extension Transition: BinaryCodable {
     }
 }
 
+/// Which facts of a queued transition hold, or which fields follow, as bits of a byte.
+private enum QueuedKept {
+    static let completes: UInt8 = 1
+    static let unmet: UInt8 = 2
+}
+
 /// Which facts of an end hold, or which fields follow, as bits of a byte.
 private enum EndingKept {
     static let noop: UInt8 = 1
@@ -60,7 +66,9 @@ extension Transition.Phase: BinaryCodable {
         switch self {
         case .queued(let queued):
             writer.write(UInt8(0))
-            writer.write(queued.completesAtGrant)
+            writer.write(
+                (queued.completesAtGrant ? QueuedKept.completes : 0) | (queued.unmet == nil ? 0 : QueuedKept.unmet))
+            if let unmet = queued.unmet { writer.write(unmet) }
         case .running(let grant):
             writer.write(UInt8(1))
             writer.write(grant)
@@ -83,7 +91,12 @@ extension Transition.Phase: BinaryCodable {
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
         case 0:
-            self = .queued(Transition.Queued(completesAtGrant: try reader.readBool()))
+            let kept: UInt8 = try reader.read()
+            guard kept <= QueuedKept.completes | QueuedKept.unmet else { throw reader.malformed("a queued phase") }
+            self = .queued(
+                Transition.Queued(
+                    completesAtGrant: kept & QueuedKept.completes != 0,
+                    unmet: kept & QueuedKept.unmet != 0 ? try reader.read() : nil))
         case 1:
             self = .running(try reader.read())
         case 2:
@@ -157,8 +170,7 @@ extension Rejection: BinaryCodable {
         switch self {
         case .expectationFailed(let failure):
             writer.write(UInt8(0))
-            writer.write(failure.expectation)
-            writer.write(failure.actual)
+            writer.write(failure)
         case .invalidOperation(let refusal):
             writer.write(UInt8(1))
             writer.writeWord(refusal.code)
@@ -166,19 +178,31 @@ extension Rejection: BinaryCodable {
         case .scopeGone(let controller):
             writer.write(UInt8(2))
             writer.write(controller)
+        case .sceneGone: writer.write(UInt8(3))
         }
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch try reader.read(UInt8.self) {
         case 0:
-            self = .expectationFailed(
-                FailedExpectation(expectation: try reader.read(), actual: try reader.readText()))
+            self = .expectationFailed(try reader.read())
         case 1:
             self = .invalidOperation(OperationRefusal(code: try reader.readWord(), detail: try reader.readText()))
         case 2: self = .scopeGone(try reader.read())
+        case 3: self = .sceneGone
         default: throw reader.malformed("a rejection")
         }
+    }
+}
+
+extension FailedExpectation: BinaryCodable {
+    package func encode(to writer: inout BinaryWriter) {
+        writer.write(expectation)
+        writer.write(actual)
+    }
+
+    package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        self.init(expectation: try reader.read(), actual: try reader.readText())
     }
 }
 

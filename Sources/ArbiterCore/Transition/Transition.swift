@@ -90,7 +90,17 @@ package struct Transition: Hashable, Sendable {
     /// The values of a queued transition.
     package struct Queued: Hashable, Sendable {
         /// Whether its owner has already ended it: at its turn it is granted and completed in one step.
-        package var completesAtGrant = false
+        package let completesAtGrant: Bool
+        private let failed: Shared<FailedExpectation>?
+
+        init(completesAtGrant: Bool = false, unmet: FailedExpectation? = nil) {
+            self.completesAtGrant = completesAtGrant
+            failed = unmet.map { Shared($0) }
+        }
+
+        /// What it waits for outside the line: the condition that failed when it was judged last; `nil` if it stands in the line.
+        package var unmet: FailedExpectation? { failed?.value }
+        var isSetAside: Bool { failed != nil }
     }
 
     /// The values that a transition gets at its end.
@@ -130,6 +140,19 @@ package struct Transition: Hashable, Sendable {
     /// Whether it is queued, and its owner has ended it already.
     package var completesAtGrant: Bool {
         if case .queued(let queued) = phase { queued.completesAtGrant } else { false }
+    }
+
+    /// Whether it waits for its conditions if need be; read without a copy of the request.
+    var awaitsState: Bool { asked.value.request.unmet == .wait }
+
+    /// Whether it waits outside the line.
+    package var isSetAside: Bool {
+        if case .queued(let queued) = phase { queued.isSetAside } else { false }
+    }
+
+    /// The failed condition because of which it is set aside; `nil` if it is not.
+    package var unmet: FailedExpectation? {
+        if case .queued(let queued) = phase { queued.unmet } else { nil }
     }
 
     package var state: TransitionState {
@@ -175,8 +198,17 @@ extension Transition {
     /// Notes that the owner has ended the queued transition: it completes at its grant.
     mutating func completeAtGrant() {
         switch phase {
-        case .queued: phase = .queued(Queued(completesAtGrant: true))
+        case .queued(let queued): phase = .queued(Queued(completesAtGrant: true, unmet: queued.unmet))
         case .preparing, .running, .ended: preconditionFailure("\(id) completes at its grant, but is \(state)")
+        }
+    }
+
+    /// Sets the queued transition aside because of a condition, or puts it back into the line.
+    mutating func setAside(because unmet: FailedExpectation?) {
+        switch phase {
+        case .queued(let queued):
+            phase = .queued(Queued(completesAtGrant: queued.completesAtGrant, unmet: unmet))
+        case .preparing, .running, .ended: preconditionFailure("\(id) is set aside, but is \(state)")
         }
     }
 

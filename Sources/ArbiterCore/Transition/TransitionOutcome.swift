@@ -20,13 +20,15 @@ package enum Rejection: Hashable, Sendable {
     case invalidOperation(OperationRefusal)
     /// A controller of its scope no longer exists.
     case scopeGone(ControllerID)
+    /// Its scene was deleted while it was set aside.
+    case sceneGone
 
     /// The code that clients see.
     package var reason: String {
         switch self {
         case .expectationFailed: "expectation-failed"
         case .invalidOperation: "invalid-operation"
-        case .scopeGone: "scope-gone"
+        case .scopeGone, .sceneGone: "scope-gone"
         }
     }
 }

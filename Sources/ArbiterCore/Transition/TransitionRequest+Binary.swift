@@ -17,7 +17,7 @@ extension TransitionRequest: BinaryCodable {
         let hasInterruption = interrupts || interruptibility != nil
         writer.write(
             (lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0)
-                | (hasInterruption ? Kept.interruption : 0))
+                | (hasInterruption ? Kept.interruption : 0) | (unmet == .wait ? Kept.waitsUnmet : 0))
         if hasPriorities {
             writer.write(priority)
             writer.write(highestPriority)
@@ -45,6 +45,8 @@ extension TransitionRequest: BinaryCodable {
         static let priorities: UInt8 = 2
         /// Only with the details.
         static let interruption: UInt8 = 4
+        /// Only with the details, and without a field.
+        static let waitsUnmet: UInt8 = 8
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -55,8 +57,8 @@ extension TransitionRequest: BinaryCodable {
             principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
         let kept: UInt8 = try reader.read()
         let hasInterruption = kept & Kept.interruption != 0
-        guard kept <= Kept.details | Kept.priorities | Kept.interruption,
-            !hasInterruption || kept & Kept.details != 0
+        let waitsUnmet = kept & Kept.waitsUnmet != 0
+        guard kept < Kept.waitsUnmet << 1, !hasInterruption && !waitsUnmet || kept & Kept.details != 0
         else { throw reader.malformed("which fields a request has") }
         if kept & Kept.priorities != 0 {
             priority = try reader.readOptional()
@@ -80,6 +82,7 @@ extension TransitionRequest: BinaryCodable {
             details.interrupts = try reader.readBool()
             details.interruptibility = try reader.readOptional()
         }
+        if waitsUnmet { details.unmet = .wait }
         self.details = details
     }
 }

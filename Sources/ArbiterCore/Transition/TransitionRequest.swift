@@ -43,12 +43,13 @@ package struct TransitionRequest: Hashable, Sendable {
         var coalescing: Coalescing?
         var interrupts = false
         var interruptibility: Interruptibility?
+        var unmet = UnmetAction.reject
 
         static let none = Details()
 
         /// The oldest rules that know all of it.
         var neededRules: Rules {
-            guard !interrupts, interruptibility == nil else { return .second }
+            guard !interrupts, interruptibility == nil, unmet == .reject else { return .second }
             return expectations.lazy.map(\.neededRules).max() ?? .first
         }
     }
@@ -85,6 +86,7 @@ package struct TransitionRequest: Hashable, Sendable {
         coalescing: Coalescing? = nil,
         interrupts: Bool = false,
         interruptibility: Interruptibility? = nil,
+        unmet: UnmetAction = .reject,
         session: Token? = nil,
         idempotencyKey: IdempotencyKey? = nil,
         principal: PrincipalName? = nil,
@@ -97,7 +99,7 @@ package struct TransitionRequest: Hashable, Sendable {
                 operation: operation.map { KeptOperation($0) }, expectations: expectations, animation: animation,
                 maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
                 participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing,
-                interrupts: interrupts, interruptibility: interruptibility))
+                interrupts: interrupts, interruptibility: interruptibility, unmet: unmet))
     }
 
     /// A request for a lock, with what it asks for beyond that.
@@ -186,6 +188,11 @@ extension TransitionRequest {
         get { shared?.value.interruptibility }
         set { details.interruptibility = newValue }
     }
+    /// What happens at its turn if an expectation fails; it waits only with a limit on its time in the queue.
+    package var unmet: UnmetAction {
+        get { shared?.value.unmet ?? .reject }
+        set { details.unmet = newValue }
+    }
 }
 
 extension TransitionRequest {
@@ -222,6 +229,13 @@ extension TransitionRequest {
 
     /// How many controllers its operation inserts.
     var controllerCount: Int { keptOperation?.arrivalCounts.controllers ?? 0 }
+}
+
+/// What happens to a queued transition whose turn comes while one of its expectations does not hold.
+package enum UnmetAction: String, Hashable, Sendable, CaseIterable {
+    case reject
+    /// It is set aside until they hold.
+    case wait
 }
 
 /// What happens to the operation of a running transition that expires, and has no gesture.

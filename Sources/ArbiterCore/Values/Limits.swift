@@ -38,6 +38,11 @@ package struct Limits: Hashable, Sendable {
 
     package static let priorities = -1_000...1_000
 
+    // MARK: Waiting for a state
+
+    /// The tickets of a scene that wait for a state if need be, and the awaits of its controllers, all together.
+    package static let statesAwaited = 1_000
+
     // MARK: Coalescing
 
     /// The tickets with a coalescing key that a new one is coalesced with are looked for among so many, the last ones in the line.

@@ -4,7 +4,7 @@
 /// another state; a version that knows no such rules refuses the journal.
 package enum Rules: UInt8, Hashable, Comparable, Sendable, CaseIterable {
     case first = 1
-    /// Requests have priorities and interrupt others, and what is granted comes before all that waits. No version has made records with the number 2.
+    /// Requests have priorities, interrupt others and wait for a state, and what is granted comes before all that waits. No version has made records with the number 2.
     case second = 3
 
     /// What this version adds to a journal is made under these, unless a cluster holds it to earlier ones.

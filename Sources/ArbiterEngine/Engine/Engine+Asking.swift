@@ -158,7 +158,7 @@ extension Engine {
     package func leave(_ waiter: WaiterID, client: ClientPresence = .gone) {
         tellOnce { state in
             state.parked.removeValue(forKey: waiter)
-            state.idlers.removeValue(forKey: waiter)
+            state.observers.removeValue(forKey: waiter)
         } _: { machine, step in
             machine.leave(waiter, client: client, in: &step)
         }

@@ -185,24 +185,24 @@ extension Engine {
 
     /// Answers all withheld and parked requests that the journal is unavailable, or that another process takes over.
     private func refuseAll() {
-        let (failure, lost, parked, idlers, leavers) = state.withLock {
-            state -> (JournalError?, [Withheld], [Parked], [IdleCompletion], [Answer<SessionView>]) in
+        let (failure, lost, parked, observers, leavers) = state.withLock {
+            state -> (JournalError?, [Withheld], [Parked], [ObservationCompletion], [Answer<SessionView>]) in
             guard let failure = state.failure else { return (nil, [], [], [], []) }
             defer {
                 state.withheld.removeAll()
                 state.parked.removeAll()
-                state.idlers.removeAll()
+                state.observers.removeAll()
                 state.leavers.removeAll()
             }
             return (
-                failure, Array(state.withheld), Array(state.parked.values), Array(state.idlers.values),
+                failure, Array(state.withheld), Array(state.parked.values), Array(state.observers.values),
                 state.leavers.values.flatMap(\.self)
             )
         }
         guard let error = failure else { return }
         for withheld in lost { withheld.delivery.deliver(unless: error.meaning(hasRecorded: withheld.hasRecorded)) }
         for waiter in parked { waiter.completion(.failure(error.meaning(hasRecorded: waiter.hasRecorded))) }
-        for completion in idlers { completion(.failure(error.meaning(hasRecorded: false))) }
+        for completion in observers { completion(.failure(error.meaning(hasRecorded: false))) }
         for completion in leavers { completion(.failure(error.meaning(hasRecorded: true))) }
     }
 

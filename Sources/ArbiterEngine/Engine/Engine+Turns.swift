@@ -107,9 +107,9 @@ extension Engine {
                 guard let parked = state.parked.removeValue(forKey: waiter) else { continue }
                 let completion = timed(parked.completion, since: state.step.moment.instant)
                 answers.woken.append((.transition(completion, .success(view)), parked.hasRecorded))
-            case .wakeForIdle(let waiter, let view):
-                guard let completion = state.idlers.removeValue(forKey: waiter) else { continue }
-                answers.woken.append((.idle(completion, .success(view)), false))
+            case .wakeForState(let waiter, let observation):
+                guard let completion = state.observers.removeValue(forKey: waiter) else { continue }
+                answers.woken.append((.observation(completion, .success(observation)), false))
             case .notify(let notice):
                 notices.append(.happened(notice))
                 guard case .sessionEnded(let session, _) = notice else { continue }
@@ -222,7 +222,7 @@ extension Engine {
             switch next.delivery {
             case .events(let events): listener(events)
             case .notice(let notice): observer(notice)
-            case .transition, .idle, .answer: answers.append(next.delivery)
+            case .transition, .observation, .answer: answers.append(next.delivery)
             }
         }
         return answers

@@ -10,6 +10,9 @@ package final class Engine: Sendable {
     package typealias Completion = @Sendable (Result<TransitionView, EngineError>) -> Void
     /// Called exactly once with how the scene is, or never if the waiter leaves before.
     package typealias IdleCompletion = @Sendable (Result<IdleView, EngineError>) -> Void
+    /// Called exactly once with whether a condition holds, or never if the waiter leaves before.
+    package typealias ConditionCompletion = @Sendable (Result<ConditionView, EngineError>) -> Void
+    typealias ObservationCompletion = @Sendable (Result<Observation, EngineError>) -> Void
     /// Called with events, in their order, once they are committed; must not take long.
     package typealias Listener = @Sendable ([SceneEvent]) -> Void
     /// Called with a notice for the operator once it is committed, but not in a replay; must not take long.
@@ -41,8 +44,8 @@ package final class Engine: Sendable {
         var identities: Identities
         /// The completions of the parked waiters.
         var parked: [WaiterID: Parked] = [:]
-        /// The completions of the waiters that are parked for an idle scene.
-        var idlers: [WaiterID: IdleCompletion] = [:]
+        /// The completions of the waiters that are parked for a state of a scene.
+        var observers: [WaiterID: ObservationCompletion] = [:]
         /// The completions of the requests that end a session, where that takes several turns.
         var leavers: [SessionID: [Answer<SessionView>]] = [:]
         var lastSequence: UInt64 = 0
@@ -140,7 +143,7 @@ package final class Engine: Sendable {
     /// An answer, events or a notice, to be delivered once the records before it are committed.
     enum Delivery: Sendable {
         case transition(Completion, Result<TransitionView, EngineError>)
-        case idle(IdleCompletion, Result<IdleView, EngineError>)
+        case observation(ObservationCompletion, Result<Observation, EngineError>)
         case events([SceneEvent])
         case notice(EngineNotice)
         /// An answer that is not a transition; called with the reason if it is not given.
@@ -148,7 +151,7 @@ package final class Engine: Sendable {
 
         var isAnswer: Bool {
             switch self {
-            case .transition, .idle, .answer: true
+            case .transition, .observation, .answer: true
             case .events, .notice: false
             }
         }
@@ -157,7 +160,7 @@ package final class Engine: Sendable {
         func deliver(unless failure: EngineError?) {
             switch self {
             case .transition(let completion, let result): completion(failure.map { .failure($0) } ?? result)
-            case .idle(let completion, let result): completion(failure.map { .failure($0) } ?? result)
+            case .observation(let completion, let result): completion(failure.map { .failure($0) } ?? result)
             case .events, .notice: break
             case .answer(let tell): tell(failure)
             }

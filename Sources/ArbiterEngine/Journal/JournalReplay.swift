@@ -111,7 +111,7 @@ extension Effect {
     fileprivate var event: SceneEvent? {
         switch self {
         case .publish(let event): event
-        case .wake, .wakeForIdle, .notify: nil
+        case .wake, .wakeForState, .notify: nil
         }
     }
 }

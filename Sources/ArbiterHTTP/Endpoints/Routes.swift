@@ -163,6 +163,9 @@ extension Route {
                 bodyBytes: ServerLimits.storyboardBytes, storyboards.patch),
             Route("showStoryboard", "GET", "/scenes/{scene}/storyboard", role: .observe, storyboards.show),
             Route("showController", "GET", "/scenes/{scene}/controllers/{id}", role: .observe, controllers.show),
+            Route(
+                "awaitController", "GET", "/scenes/{scene}/controllers/{id}/await", role: .observe,
+                query: [.is, .not, .wait], controllers.await),
         ]
     }
 

@@ -27,6 +27,7 @@ struct AskedTransition: Sendable {
             case "queueSeconds": request.queue = try value.seconds(field, in: Limits.queueDurations)
             case "whenBusy" where maySetWait:
                 request.interrupts = try value.word(field, as: WhenBusy.self) == .interrupt
+            case "unmet" where maySetWait: request.unmet = try value.word(field)
             case "wait" where maySetWait: wait.body = try value.seconds(field, in: Limits.waitDurations)
             case "scope": request.scope = try value.scope(field)
             case "priority": request.priority = try value.priority(field)
@@ -40,6 +41,7 @@ struct AskedTransition: Sendable {
         if request.scope == .operation, request.operation == nil {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
+        if request.unmet == .wait, request.queue == nil { throw Problem.missing("queueSeconds") }
         try call.permission.check(request.scene)
         try call.permission.check(request.priority)
         request.highestPriority = call.permission.highestPriority

@@ -8,6 +8,8 @@ enum DryRunReason: String, Hashable, Sendable, CaseIterable {
     case recovering
     /// An older ticket with its coalescing key remains.
     case superseded
+    /// One of its conditions does not hold, and it would wait for them.
+    case unmet
 }
 
 extension DryRun {
@@ -42,7 +44,7 @@ extension DryRun {
     private var preview: Preview? {
         switch outcome {
         case .granted(let preview), .grantedInterrupting(_, let preview): preview
-        case .noop, .blocked, .interrupting, .withheld, .superseded: nil
+        case .noop, .blocked, .interrupting, .withheld, .superseded, .setAside: nil
         }
     }
 
@@ -50,7 +52,7 @@ extension DryRun {
     fileprivate var interrupted: [TransitionID] {
         switch outcome {
         case .interrupting(let ids, _), .grantedInterrupting(let ids, _): ids
-        case .granted, .noop, .blocked, .withheld, .superseded: []
+        case .granted, .noop, .blocked, .withheld, .superseded, .setAside: []
         }
     }
 
@@ -61,6 +63,7 @@ extension DryRun {
         case .blocked, .interrupting: .busy
         case .withheld: .recovering
         case .superseded: .superseded
+        case .setAside: .unmet
         }
     }
 }
@@ -72,7 +75,8 @@ extension JSONWriter {
         if let reason = dryRun.reason { member("reason", reason.rawValue) }
         switch dryRun.outcome {
         case .blocked(let blockers), .interrupting(_, let blockers): member("blockers", blockers)
-        case .granted, .grantedInterrupting, .noop, .withheld, .superseded: member("blockers", [TransitionID]())
+        case .granted, .grantedInterrupting, .noop, .withheld, .superseded, .setAside:
+            member("blockers", [TransitionID]())
         }
         if !dryRun.interrupted.isEmpty { member("wouldInterrupt", dryRun.interrupted) }
         member("scene", dryRun.scene.description)
@@ -87,6 +91,9 @@ extension JSONWriter {
         case .blocked, .interrupting: break
         case .withheld(let remaining): member("retryAfter", Problem.seconds(of: remaining))
         case .superseded(let older): member("supersededBy", older)
+        case .setAside(let unmet):
+            member("awaits", Awaited.expectation.rawValue)
+            object("unmetExpectation") { $0.members(of: unmet) }
         }
     }
 }

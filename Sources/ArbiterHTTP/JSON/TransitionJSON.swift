@@ -66,8 +66,11 @@ extension JSONWriter {
         if let remaining = view.remaining.ticket { member("ticketRemaining", remaining) }
         if let queue = request.queue { member("queueSeconds", queue) }
         if let remaining = view.remaining.queue { member("queueRemaining", remaining) }
-        if let remaining = view.remaining.resumption {
-            member("awaits", "resume")
+        if let unmet = transition.unmet {
+            member("awaits", Awaited.expectation.rawValue)
+            object("unmetExpectation") { $0.members(of: unmet) }
+        } else if let remaining = view.remaining.resumption {
+            member("awaits", Awaited.resume.rawValue)
             member("resumeRemaining", remaining)
         }
         askedMembers(of: request, isSummary: isSummary)
@@ -94,6 +97,7 @@ extension JSONWriter {
             member("operation", operation)
         }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
+        if request.unmet != .reject { member("unmet", request.unmet.rawValue) }
         if let hold = request.maxHold { member("maxHoldSeconds", hold) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
         cooperationMembers(of: request)
@@ -128,16 +132,33 @@ extension JSONWriter {
             case .expectationFailed(let failure):
                 member("code", Problem.Code.expectationFailed.rawValue)
                 member("detail", failure.text)
-                member("expected", failure.expectation.text)
-                member("actual", failure.actual)
+                members(of: failure)
             case .invalidOperation(let refusal):
                 member("code", refusal.code.rawValue)
                 member("detail", refusal.detail)
+            case .sceneGone:
+                member("code", Problem.Code.unknownScene.rawValue)
+                member("detail", "The scene was deleted while the ticket was set aside.")
             case .scopeGone(let controller):
                 member("code", Problem.Code.unknownController.rawValue)
                 member("detail", "The controller <\(controller)> of its scope is not there any more.")
             }
         }
+    }
+}
+
+/// What a ticket waits for besides other transitions.
+enum Awaited: String, Hashable, Sendable, CaseIterable {
+    /// The conditions that it expects; it is set aside until they hold.
+    case expectation
+    /// The end of the time for which nothing is granted.
+    case resume
+}
+
+extension JSONWriter {
+    mutating func members(of failure: FailedExpectation) {
+        member("expected", failure.expectation.text)
+        member("actual", failure.actual)
     }
 }
 

@@ -128,8 +128,10 @@ extension Problem {
                 .idempotencyKeyReused,
                 "Another request was made with the key \(quoted(key.description)); draw a new one.",
                 field: HeaderName.idempotencyKey.text)
-        case .queueFull(let limit):
-            self.init(.queueFull, "\(limit) tickets wait in this scene already.", retryAfter: Self.retrySoon)
+        case .queueFull(let limit, let isForStates):
+            let waiting =
+                isForStates ? "tickets and awaits wait for a state of this scene" : "tickets wait in this scene"
+            self.init(.queueFull, "\(limit) \(waiting) already.", retryAfter: Self.retrySoon)
         case .tooManyTransitions(let limit, let principal):
             self.init(
                 .tooManyTransitions, "\(limit) transitions\(Self.words(for: principal)) are unfinished already.",
@@ -225,6 +227,7 @@ extension Problem.Code {
         case .indexOutOfRange: self = .indexOutOfRange
         case .notAChild: self = .notAChild
         case .unknownSegue: self = .unknownSegue
+        case .unknownTransitionType: self = .unknownTransitionType
         case .hierarchyTooLarge: self = .hierarchyTooLarge
         }
     }

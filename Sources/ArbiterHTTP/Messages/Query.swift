@@ -4,7 +4,9 @@ enum QueryParameter: String, Hashable, Sendable {
     case client
     case dryRun
     case id
+    case `is`
     case limit
+    case not
     case partial
     case quietSeconds
     case scene

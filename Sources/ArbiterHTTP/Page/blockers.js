@@ -3,6 +3,7 @@
 
 import { BLOCKERS_EXAMINED } from './limits.js';
 import { priorityOf } from './model.js';
+import { inWords } from './names.js';
 import { waitWords } from './words.js';
 
 /** How many blockers of a ticket the daemon names at most. */
@@ -25,7 +26,8 @@ export class Blockers {
   /** @param {SceneModel} model */
   constructor(model) {
     this.#model = model;
-    this.#queue = model.queued;
+    // What is set aside keeps nobody waiting.
+    this.#queue = model.queued.filter(({ document }) => document.awaits !== 'expectation');
     this.#places = new Map(this.#queue.map(({ id }, index) => [id, index]));
   }
 
@@ -63,6 +65,8 @@ export class Blockers {
   /** Why a ticket waits, in sentences. @param {Transition} ticket */
   words(ticket) {
     if (ticket.document.resumeRemaining) return 'It waits until every lease is over that the daemon may have forgotten.';
+    const unmet = ticket.document.unmetExpectation;
+    if (unmet) return `It is set aside until what it expects holds: ${inWords(unmet.expected)}. Now: ${inWords(unmet.actual)}.`;
     const blockers = this.direct(ticket).map(({ document }) => document);
     if (!blockers.length) return 'Its turn has come; it is about to be granted.';
     const words = waitWords(ticket.document, blockers, (a, b) => this.#model.hierarchy.overlaps(a, b));

@@ -5,6 +5,9 @@
 import { Hierarchy, Inapplicable } from './hierarchy.js';
 import { CLAIM_SECONDS, ENDED_KEPT, REVISIONS_KEPT } from './limits.js';
 
+/** The place of what is set aside: behind all in the line. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
 const RANKS = { queued: 0, preparing: 1, running: 2, ended: 3 };
 
 /** The priority of a transition, which shows only one that is not the standard one. @param {any} document */
@@ -136,7 +139,7 @@ export class SceneModel {
       seen.add(document.id);
       this.take(document);
     }
-    this.#front = [...queue].sort((a, b) => (a.position ?? 0) - (b.position ?? 0)).map(({ id }) => id);
+    this.#front = [...queue].sort((a, b) => (a.position ?? LAST) - (b.position ?? LAST)).map(({ id }) => id);
     const areAllShown = { running: running.length >= runningCount, queued: queue.length >= queuedCount };
     // Behind the last ticket that is shown there may be others.
     const lowest = areAllShown.queued ? -Infinity : Math.min(...queue.map(priorityOf));

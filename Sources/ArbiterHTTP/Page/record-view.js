@@ -11,7 +11,7 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 const ASKED = [
   'client', 'scene', 'scope', 'priority', 'operation', 'expect', 'animation', 'interactive', 'policy', 'participants',
   'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
-  'whenBusy', 'interruptible',
+  'whenBusy', 'interruptible', 'unmet',
 ];
 /** The members of an animation that a request may have. */
 const ANIMATION = ['type', 'duration', 'curve', 'completionSpeed'];
@@ -131,7 +131,7 @@ function factsOf(transition, model, now) {
     ['Ran from', running !== null && running !== granted
       && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
     ['Ended at', ended !== null && isEndKnown(document) && `${clockTime(ended)}, after ${duration(ended - (granted ?? requested))}`],
-    ['Waits for', document.state === 'queued' && blockersWords(transition, model)],
+    ['Waits for', document.state === 'queued' && (unmetWords(document) ?? blockersWords(transition, model))],
     ['Participants', document.participants?.map(each => `${inWords(each.client)} (${inWords(each.state)})`).join(', ')],
     ['Fence', document.fence?.toString()],
     ['Known as', document.principal && inWords(document.principal)],
@@ -143,6 +143,9 @@ function factsOf(transition, model, now) {
 }
 
 const revisionWords = ({ requestedRevision: number }) => (number === undefined ? '' : `, in revision ${number} of the tree`);
+
+/** What a ticket waits for that is set aside. */
+const unmetWords = ({ unmetExpectation: unmet }) => (unmet ? inWords(unmet.expected) : null);
 
 /** Everything that a ticket waits for, by name. @param {Transition} ticket @param {SceneModel} model */
 function blockersWords(ticket, model) {

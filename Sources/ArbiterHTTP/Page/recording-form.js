@@ -50,6 +50,7 @@ const isTransition = objectWith({
   locks: maybe(isNames), blockers: maybe(isNames), operation: maybe(isOperation), inserted: maybe(isNames), removed: maybe(isNames),
   laggards: maybe(isNames), participants: maybe(listOf(objectWith({ client: isText, state: isText }))),
   interaction: maybe(objectWith({ fraction: maybe(isNumber) })), coalesce: maybe(objectWith({ key: isText })),
+  unmetExpectation: maybe(objectWith({ expected: isText, actual: isText })),
   priority: maybe(isNumber), interruptedBy: maybe(isText),
   interruption: maybe(objectWith({ by: isText, client: maybe(isText), graceRemaining: isNumber })),
   animation: maybe(isObject), leaseSeconds: maybe(isNumber), leaseRemaining: maybe(isNumber), ticketRemaining: maybe(isNumber),

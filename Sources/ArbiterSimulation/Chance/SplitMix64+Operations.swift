@@ -74,8 +74,11 @@ extension SplitMix64 {
     }
 
     mutating func expectations(of scene: NaiveScene) -> [ArbiterCore.Expectation] {
-        guard isOnce(in: 8) else { return [] }
-        return (0..<Int.random(in: 1...2, using: &self)).map { _ in
+        isOnce(in: 8) ? someExpectations(of: scene) : []
+    }
+
+    mutating func someExpectations(of scene: NaiveScene) -> [ArbiterCore.Expectation] {
+        (0..<Int.random(in: 1...2, using: &self)).map { _ in
             if isOnce(in: 3) { return .revision(Revision(rawValue: scene.revision + (isOnce(in: 3) ? 1 : 0))) }
             return .controller(
                 member(of: scene.tree), is: pick(ArbiterCore.Expectation.Condition.allCases, or: .exists),

@@ -159,7 +159,8 @@ package struct CrowdSimulation {
             guard !isFree, !blockers.isEmpty else { throw surprise("a dry run is blocked by \(blockers)") }
         case .granted:
             guard isFree else { throw surprise("a dry run would be granted") }
-        case .interrupting, .grantedInterrupting, .noop, .withheld: throw surprise("a dry run is \(answer.outcome)")
+        case .interrupting, .grantedInterrupting, .noop, .withheld, .setAside:
+            throw surprise("a dry run is \(answer.outcome)")
         }
     }
 

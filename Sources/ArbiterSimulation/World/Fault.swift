@@ -68,4 +68,6 @@ package enum Fault: String, Sendable, CaseIterable {
     case ignoredPriority
     /// A ticket interrupts what it may, although something else is in its way too, or it would be rejected.
     case uselessInterruption
+    /// A ticket that is set aside keeps others waiting.
+    case blockingAside
 }

@@ -44,6 +44,7 @@ package enum SampleCooperation {
             trace: TraceParent(unchecked: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")),
         TransitionRequest(priority: Priority(1_000), interrupts: true, interruptibility: .never),
         TransitionRequest(expectations: [.controller(SampleHierarchies.id("a"), is: .top, isNegated: true)]),
+        TransitionRequest(expectations: [.revision(Revision(rawValue: 7))], queue: .seconds(1), unmet: .wait),
         TransitionRequest(
             interruptibility: .allowed(
                 Consent(by: .equal, grace: Limits.graceDurations.upperBound, outcome: .completed))),

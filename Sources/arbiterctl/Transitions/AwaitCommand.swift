@@ -4,10 +4,12 @@ internal import ArgumentParser
 /// `arbiterctl await`.
 struct AwaitCommand: ClientCommand {
     static let configuration = CommandConfiguration(
-        commandName: "await", abstract: "Waits for a transition, or until a scene is idle.",
+        commandName: "await",
+        abstract: "Waits for a transition, for a condition on a controller, or until a scene is idle.",
         discussion: """
             With its token, the wait keeps the transition alive, as its owner's. With --idle it waits until nothing runs or \
-            waits in the scene; a scene that nobody has used or declared is idle. Exit code 124 says that the time is over, \
+            waits in the scene; a scene that nobody has used or declared is idle. With --controller it waits until that controller, \
+            which need not exist, is as --is says, or no longer as --is-not says. Exit code 124 says that the time is over, \
             123 that the transition ended before it ran, with --until interrupted that it ended without being interrupted, or that \
             the daemon no longer knows it.
 
@@ -15,6 +17,7 @@ struct AwaitCommand: ClientCommand {
 
                 arbiterctl await t-6z3mgtb74kf77 --until ended --wait 60
                 arbiterctl await --idle --scene device-7 --quiet-seconds 0.5
+                arbiterctl await --controller nav --is-not presenting --wait 60
             """
     )
 
@@ -32,7 +35,20 @@ struct AwaitCommand: ClientCommand {
     @Flag(help: "Wait until the scene is idle.")
     var idle = false
 
-    @Option(help: "The scene, with --idle; main unless given.")
+    @Option(help: ArgumentHelp("Wait for a condition on this controller.", valueName: "id"))
+    var controller: String?
+
+    @Option(
+        name: .customLong("is"),
+        help: ArgumentHelp(
+            "exists, absent, visible, presented, presenting, top or selected; with --controller.",
+            valueName: "condition"))
+    var condition: String?
+
+    @Option(help: ArgumentHelp("The same conditions; wait until this one does not hold.", valueName: "condition"))
+    var isNot: String?
+
+    @Option(help: "The scene, with --idle or --controller; main unless given.")
     var scene: String?
 
     @Option(
@@ -44,21 +60,28 @@ struct AwaitCommand: ClientCommand {
     @OptionGroup var json: JSONOutput
 
     func validate() throws {
-        guard idle != (id != nil) else { throw ValidationError("give either the id of a transition or --idle") }
+        guard [idle, id != nil, controller != nil].count(where: \.self) == 1 else {
+            throw ValidationError("give either the id of a transition, --idle or --controller")
+        }
+        guard (controller != nil) == (condition != nil || isNot != nil), condition == nil || isNot == nil else {
+            throw ValidationError("--controller goes with either --is or --is-not, and these only with it")
+        }
+        guard idle || quietSeconds == nil else { throw ValidationError("--quiet-seconds goes with --idle") }
         if let id {
             try OwnedArguments.check(id)
-            guard scene == nil, quietSeconds == nil else {
-                throw ValidationError("--scene and --quiet-seconds go with --idle, not with the id of a transition")
+            guard scene == nil else {
+                throw ValidationError("--scene goes with --idle or --controller, not with the id of a transition")
             }
         } else {
             guard until == nil else {
-                throw ValidationError("--until goes with the id of a transition, not with --idle")
+                throw ValidationError("--until goes with the id of a transition")
             }
             guard 0...120 ~= quietSeconds ?? 0 else { throw ValidationError("--quiet-seconds must be 0 to 120") }
         }
     }
 
     func run(_ arbiter: Arbiter) async throws {
+        if let controller { return try await wait(for: controller, of: arbiter.scene(scene ?? "main")) }
         guard let id else { return try await waitUntilIdle(arbiter.scene(scene ?? "main")) }
         let milestone = until ?? .ended
         let owned = OwnedTransition(id: id, token: token)
@@ -76,6 +99,21 @@ struct AwaitCommand: ClientCommand {
     }
 
     private var timeIsOver: Failure { Failure(code: Exit.timedOut, text: "the time is over") }
+
+    private func wait(for controller: String, of scene: ArbiterScene) async throws {
+        let deadline = waiting.deadline
+        let asked = condition.map { "is=\($0.inPath)" } ?? "not=\((isNot ?? "").inPath)"
+        while true {
+            let wait = deadline.nextWait
+            let target = scene.path("/controllers/\(controller.inPath)/await?\(asked)&wait=\(wait.inSeconds)")
+            let answer = try await scene.arbiter.ask(WireRequest("GET", target, wait: wait)).accepted()
+            if answer["holds"]?.bool == true {
+                let words = condition.map { "is \($0)" } ?? "is not \(isNot ?? "")"
+                return Terminal.output.line(json.isWanted ? answer.text() : "\(controller.printable) \(words)")
+            }
+            guard !deadline.isOver else { throw timeIsOver }
+        }
+    }
 
     private func waitUntilIdle(_ scene: ArbiterScene) async throws {
         let deadline = waiting.deadline

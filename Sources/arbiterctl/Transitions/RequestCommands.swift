@@ -57,13 +57,15 @@ protocol RequestCommand: ClientCommand {
     var key: KeyOption { get }
     var json: JSONOutput { get }
     var interrupts: Bool { get }
+    var unmetMembers: [String: JSONValue] { get }
 }
 
 extension RequestCommand {
     /// Asks for a transition.
     func ask(_ arbiter: Arbiter, _ call: String) async throws -> WireAnswer {
         var options = try request.made()
-        options.further = try lease.members()
+        options.further.merge(try lease.members()) { $1 }
+        options.further.merge(unmetMembers) { $1 }
         options.interrupts = interrupts
         var members = options.members
         members["scene"] = .string(request.scene)
@@ -134,6 +136,7 @@ struct StartCommand: RequestCommand {
     @OptionGroup var json: JSONOutput
 
     var interrupts: Bool { false }
+    var unmetMembers: [String: JSONValue] { [:] }
 
     func run(_ arbiter: Arbiter) async throws {
         let answer = try await ask(arbiter, "start")
@@ -166,9 +169,11 @@ struct SerializeCommand: RequestCommand {
     @OptionGroup var key: KeyOption
     @OptionGroup var waiting: WaitOption
     @OptionGroup var interrupting: InterruptOption
+    @OptionGroup var unmet: UnmetOption
     @OptionGroup var json: JSONOutput
 
     var interrupts: Bool { interrupting.interrupt }
+    var unmetMembers: [String: JSONValue] { unmet.members }
 
     func run(_ arbiter: Arbiter) async throws {
         let deadline = waiting.deadline

@@ -17,6 +17,11 @@ struct RequestOptions: ParsableArguments {
     var operation: String?
 
     @Option(
+        help: ArgumentHelp(
+            "What must hold when it is granted, as JSON: a condition or a list of them.", valueName: "json"))
+    var expect: String?
+
+    @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
             "How urgent it is, from -1000 to 1000: a higher priority is served first; the scene's default unless given.",
@@ -59,6 +64,7 @@ struct RequestOptions: ParsableArguments {
             options.interruptible = .by(interrupters, grace: grace.map { .seconds($0) })
         case nil: break
         }
+        if let expect { options.further["expect"] = try JSONValue(of: "--expect", expect) }
         if let operation {
             options.operation = TransitionOperation(try JSONValue(objectOf: "--operation", operation))
         }
@@ -72,6 +78,25 @@ struct RequestOptions: ParsableArguments {
         case nil: break
         }
         return options
+    }
+}
+
+/// Whether a turn waits for what it expects.
+struct UnmetOption: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Wait so long, at most a day, for what it expects, if that does not hold at its turn, instead of being rejected.",
+            valueName: "seconds"))
+    var unmetWait: Double?
+
+    func validate() throws {
+        guard 0...86_400 ~= unmetWait ?? 0 else { throw ValidationError("--unmet-wait must be 0 to 86400") }
+    }
+
+    /// The members of a request.
+    var members: [String: JSONValue] {
+        unmetWait.map { ["unmet": "wait", "queueSeconds": .number($0)] } ?? [:]
     }
 }
 

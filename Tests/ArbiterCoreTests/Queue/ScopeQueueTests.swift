@@ -286,9 +286,9 @@ private struct Run {
     private mutating func checkReplacing(_ new: Claim) {
         let candidates = naive.members.filter { !$0.isGranted && random.isOnce(in: 2) }
         let place = LinePlace(RequestOrder(rawValue: last + 1), somePriority())
-        let found = queue.replaceable(candidates.map(\.order).reversed(), by: new, at: place, under: .newest) { _ in
-            true
-        }
+        let found = queue.replaceable(
+            candidates.map(\.order).reversed(), by: new, at: place, under: .newest, aside: { _ in nil },
+            where: { _ in true })
         #expect(found == naive.replaceable(candidates, by: new, at: place), comment)
         guard let first = found.first else { return }
         let taken = LinePlace(first.order, place.priority)

@@ -15,6 +15,8 @@ struct Arbiter {
     private(set) var answers: [WaiterID: TransitionView] = [:]
     /// The answer to each waiter for an idle scene, at once or later.
     private(set) var idleAnswers: [WaiterID: IdleView] = [:]
+    /// The answer to each waiter for a condition, at once or later.
+    private(set) var conditionAnswers: [WaiterID: ConditionView] = [:]
     /// The published events.
     private(set) var events: [SceneEvent] = []
     private(set) var notices: [Notice] = []
@@ -178,7 +180,7 @@ extension Arbiter {
     /// Runs an await of an idle scene, which may park.
     mutating func parkingForIdle(
         _ waiter: WaiterID?, at location: SourceLocation,
-        _ event: (inout ArbiterStateMachine, inout Step) -> IdleAnswer
+        _ event: (inout ArbiterStateMachine, inout Step) -> ObservingAnswer<IdleView>
     ) {
         let answer = try? perform(parking: waiter, at: location) { machine, step throws(ArbiterError) in
             event(&machine, &step)
@@ -186,6 +188,22 @@ extension Arbiter {
         guard case .now(let view) = answer, let waiter else { return }
         parked.remove(waiter)
         idleAnswers[waiter] = view
+    }
+
+    /// Runs an await of a condition, which may park.
+    mutating func observe(
+        _ condition: ArbiterCore.Expectation, wait: Duration = .seconds(60),
+        at location: SourceLocation = #_sourceLocation
+    ) throws(ArbiterError) -> WaiterID {
+        let waiter = nextWaiter()
+        let answer = try perform(parking: waiter, at: location) { machine, step throws(ArbiterError) in
+            try machine.observe(condition, of: .main, park: Park(waiter: waiter, wait: wait), in: &step)
+        }
+        if case .now(let view) = answer {
+            parked.remove(waiter)
+            conditionAnswers[waiter] = view
+        }
+        return waiter
     }
 
     /// The connection of an await closes.
@@ -204,10 +222,13 @@ extension Arbiter {
                 #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
                 wakes.append(waiter)
                 answers[waiter] = view
-            case .wakeForIdle(let waiter, let view):
+            case .wakeForState(let waiter, let observation):
                 #expect(parked.remove(waiter) != nil, "\(waiter) is woken but not parked", sourceLocation: location)
                 wakes.append(waiter)
-                idleAnswers[waiter] = view
+                switch observation {
+                case .idleness(let view): idleAnswers[waiter] = view
+                case .condition(let view): conditionAnswers[waiter] = view
+                }
             case .publish(let event):
                 events.append(event)
             case .notify(let notice):

@@ -15,7 +15,7 @@ from . import _bodies, _transport
 from ._aio_gestures import AsyncInteractiveTransition
 from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
-from ._flows import Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
+from ._flows import Condition, Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
 from ._held import HeldTransition
 from ._lines import AsyncLines
 from ._wire import MARGIN, Answer, Document, Flow, Result, Send, checked_seconds, now
@@ -308,6 +308,13 @@ class AsyncScene:
         checked_seconds("quiet", quiet)
         checked_timeout(timeout)
         return await self.arbiter._run(self.arbiter._flows.until_idle(self.name, quiet, timeout))
+
+    async def until_controller(
+        self, id: str, *, is_: Condition | None = None, not_: Condition | None = None, timeout: float | None = None
+    ) -> Document:
+        """See `Scene.until_controller`."""
+        checked_timeout(timeout)
+        return await self.arbiter._run(self.arbiter._flows.until_controller(self.name, id, is_, not_, timeout))
 
     async def controller(self, id: str) -> Document:
         """See `Scene.controller`."""

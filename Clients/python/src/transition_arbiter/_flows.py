@@ -39,13 +39,18 @@ SHORTEST_DELAY, LONGEST_DELAY = 0.05, 0.4
 
 
 TransitionState = Literal["queued", "preparing", "running", "ended"]
+# What a controller may be.
+Condition = Literal["exists", "absent", "visible", "presented", "presenting", "top", "selected"]
+# What only a request may say that waits for its turn.
+TURN_FIELDS = ("whenBusy", "unmet")
 
 
 class TransitionOptions(TypedDict, total=False):
     """What may be asked of a transition; everything has a default. Durations are seconds.
 
     The names are those of the wire in snake case, and so are the values. A participant may also be the name of its client,
-    and `coalesce` the key. `interruptible` is the wire's object, with `by`, or `False`. `start` never waits, and ignores `when_busy`.
+    and `coalesce` the key. `interruptible` is the wire's object, with `by`, or `False`. `start` never waits, and ignores `when_busy`
+    and `unmet`; what waits for a state (`unmet="wait"`) has `queue_seconds`.
     """
 
     operation: Mapping[str, Any]
@@ -54,6 +59,7 @@ class TransitionOptions(TypedDict, total=False):
     when_busy: Literal["wait", "interrupt"]
     interruptible: Mapping[str, Any] | Literal[False]
     expect: list[Mapping[str, Any]]
+    unmet: Literal["reject", "wait"]
     animation: Mapping[str, Any]
     interactive: bool
     policy: Mapping[str, Any]
@@ -344,7 +350,7 @@ class Flows:
 
     def start(self, ticket: Ticket) -> Flow[Document | None]:
         """Tries at once: the transition, or nothing if another one is in the way."""
-        body = {name: value for name, value in ticket.body.items() if name != "whenBusy"}
+        body = {name: value for name, value in ticket.body.items() if name not in TURN_FIELDS}
         answer = yield from self._asked_in_session("/transitions/start", ticket, body)
         try:
             ticket.note(answer)
@@ -645,13 +651,36 @@ class Flows:
             if now() >= deadline:
                 raise TimedOut(f"{scene} was not idle in time: {not_idle(found)}")
 
+    def until_controller(
+        self, scene: str, id: str, is_: Condition | None, not_: Condition | None, timeout: float | None
+    ) -> Flow[Document]:
+        """Waits until a controller is so, or is not so any more.
+
+        Raises `TimedOut`.
+        """
+        checked_id("The id", id)
+        if (is_ is None) == (not_ is None):
+            raise TypeError("Either is_ or not_ is given")
+        deadline = float("inf") if timeout is None else now() + timeout
+        asked = {"is": is_} if not_ is None else {"not": not_}
+        while True:
+            wait = max(0.0, min(LONGEST_WAIT, deadline - now()))
+            query = urlencode({**asked, "wait": f"{wait:.3f}"})
+            path = self.scene_path(scene, f"/controllers/{quote(id, safe='')}/await?{query}")
+            found = (yield from self.ask("GET", path, wait=wait)).document()
+            if found["holds"]:
+                return found
+            if now() >= deadline:
+                raise TimedOut(f"{id} in {scene} was {'not ' if not_ is None else 'still '}{is_ or not_} in time")
+
     def dry_run(self, scene: str, call: str, options: TransitionOptions) -> Flow[Document]:
         """Says what would come of a request now."""
         if call not in ("start", "serialize"):
             raise ValueError("The call of a dry run is start or serialize")
         body = {**wire_fields(options), "scene": scene}
         if call == "start":
-            body.pop("whenBusy", None)
+            for name in TURN_FIELDS:
+                body.pop(name, None)
         return (yield from self.ask("POST", f"/transitions/{call}?dryRun=true", body)).document()
 
     def declare(

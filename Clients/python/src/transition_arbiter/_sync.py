@@ -18,7 +18,7 @@ import httpx
 
 from . import _bodies, _transport
 from ._events import Event, EventStream
-from ._flows import Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
+from ._flows import Condition, Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
 from ._held import HeldTransition
 from ._lines import Lines
 from ._sync_gestures import InteractiveTransition
@@ -464,6 +464,16 @@ class Scene:
         checked_seconds("quiet", quiet)
         checked_timeout(timeout)
         return self.arbiter._run(self.arbiter._flows.until_idle(self.name, quiet, timeout))
+
+    def until_controller(
+        self, id: str, *, is_: Condition | None = None, not_: Condition | None = None, timeout: float | None = None
+    ) -> Document:
+        """Waits until a controller is so (`is_`), or is not so any more (`not_`); it need not exist.
+
+        Returns ``holds``, and the ``controller``, if it exists. It is no lock. Raises `TimedOut`, `Refused` or `Unreachable`.
+        """
+        checked_timeout(timeout)
+        return self.arbiter._run(self.arbiter._flows.until_controller(self.name, id, is_, not_, timeout))
 
     def controller(self, id: str) -> Document:
         """One controller, with its path, its conditions, and the transitions that lock it.
