@@ -95,16 +95,22 @@ extension ArbiterStateMachine {
 
     /// Judges whoever waits for a state of the hierarchy, after a change and before the next grant.
     mutating func judge(_ change: TouchedControllers, in name: SceneName, step: inout Step) {
-        if durable.scenes[name]?.aside.isEmpty == false {
-            let transitions = durable.transitions
-            for (ticket, unmet) in durable.scenes[name]?.judge(change, { transitions[$0] }) ?? [] {
-                durable.transitions[ticket.id]?.setAside(because: unmet)
-                guard unmet == nil, let waiting = durable.transitions[ticket.id] else { continue }
-                rememberEnd(of: ticket.id)
-                tell(.updated, waiting, in: &step)
-                if waiting.request.interrupts { reconsider([ticket.id]) }
-            }
+        for (ticket, unmet) in judged(because: change, in: name) {
+            durable.transitions[ticket.id]?.setAside(because: unmet)
+            guard unmet == nil, let waiting = durable.transitions[ticket.id] else { continue }
+            rememberEnd(of: ticket.id)
+            tell(.updated, waiting, in: &step)
+            if waiting.request.interrupts { reconsider([ticket.id]) }
         }
         wakeObservers(of: name, change, in: &step)
+    }
+
+    private mutating func judged(
+        because change: TouchedControllers, in name: SceneName
+    ) -> [(ticket: Transition, unmet: FailedExpectation?)] {
+        guard durable.scenes[name]?.aside.isEmpty == false else { return [] }
+        // A copy that is gone before a transition changes.
+        let transitions = durable.transitions
+        return durable.scenes[name]?.judge(change) { transitions[$0] } ?? []
     }
 }
