@@ -168,7 +168,10 @@ package struct NaiveOracle {
         forgotten.events += Limits.eventJump
         forgotten.revision += Limits.revisionJump
         lastEvent += Limits.eventJump
-        for name in scenes.keys.sorted(by: { $0.description < $1.description }) { judge(name) }
+        for name in scenes.keys.sorted(by: { $0.description < $1.description }) {
+            judge(name)
+            settle(name)
+        }
     }
 
     // MARK: - New transitions

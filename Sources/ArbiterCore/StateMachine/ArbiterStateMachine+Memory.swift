@@ -45,11 +45,14 @@ extension ArbiterStateMachine {
     func admitBytes(of storyboard: Storyboard, in name: SceneName) throws(ArbiterError) {
         guard limits.memory != nil else { return }
         let scene = durable.scenes[name]
-        let bytes = Limits.bytesPerScene + storyboard.byteCount
-        let more = bytes - (scene?.byteCount ?? 0)
-        // A storyboard that is not larger than the scene is now is always admitted.
+        // Tickets that are set aside stay.
+        var declared = scene ?? unusedScene
+        declared.storyboard = storyboard
+        let more = declared.byteCount - (scene?.byteCount ?? 0)
+        // A storyboard that is not larger than the one before is always admitted.
         guard more > 0 else { return }
-        try admit(more, sceneAfter: bytes, of: name, owned: bytes - (scene?.sharedByteCount ?? 0), by: nil)
+        let owned = Limits.bytesPerScene + storyboard.byteCount - (scene?.sharedByteCount ?? 0)
+        try admit(more, sceneAfter: declared.byteCount, of: name, owned: owned, by: nil)
     }
 
     /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard of a scene would grow beyond a limit.

@@ -133,12 +133,12 @@ extension ArbiterStateMachine {
             places.compactMap { scene.queue[$0] }.compactMap { durable.transitions[$0.id] }
                 .map { view(of: $0, at: now) }
         }
+        let line = scene.tickets.prefix(Limits.transitionsOfScene, before: nil)
+        let aside = scene.aside.inOrder.prefix(Limits.transitionsOfScene - line.count)
         return SceneView(
             summary: summary(of: scene, named: name),
             running: views(at: scene.queue.granted.sorted().prefix(Limits.transitionsOfScene)),
-            queue: views(at: scene.tickets.prefix(Limits.transitionsOfScene, before: nil))
-                + scene.aside.inOrder.prefix(Limits.transitionsOfScene).compactMap { durable.transitions[$0] }
-                .map { view(of: $0, at: now) },
+            queue: views(at: line) + aside.compactMap { durable.transitions[$0] }.map { view(of: $0, at: now) },
             storyboard: scene.storyboard
         )
     }
@@ -262,8 +262,7 @@ package struct SceneSummary: Hashable, Sendable {
     package let lastEvent: EventNumber
 }
 
-/// A scene with its first unfinished transitions, at most `Limits.transitionsOfScene` granted, as many in the line, and as many
-/// set aside.
+/// A scene with its first unfinished transitions, at most `Limits.transitionsOfScene` granted and as many queued.
 package struct SceneView: Hashable, Sendable {
     package let summary: SceneSummary
     /// The granted transitions, preparing or running, in the order of their places.

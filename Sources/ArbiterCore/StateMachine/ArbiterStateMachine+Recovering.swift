@@ -71,6 +71,7 @@ extension ArbiterStateMachine {
         // Sorted, so that a replay gives the same numbers to the events.
         for scene in durable.scenes.keys.sorted(by: { $0.description < $1.description }) {
             judge(.some([]), in: scene, step: &step)
+            settle(scene, step: &step)
         }
     }
 

@@ -62,7 +62,7 @@ extension ArbiterStateMachine {
         try admit(request)
         let coalesced = coalesced(request)
         try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
-        if request.unmet == .wait { try checkMayWaitForState(of: request.scene) }
+        try checkMayWaitForState(request, insteadOf: coalesced)
         step.keep(.serialize(request, id: id, token: token))
         switch coalesced {
         case .takesOver(let older):

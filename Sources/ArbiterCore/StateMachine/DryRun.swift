@@ -88,7 +88,7 @@ extension ArbiterStateMachine {
         try admit(request)
         let coalesced = coalesced(request)
         try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
-        if request.unmet == .wait { try checkMayWaitForState(of: request.scene) }
+        try checkMayWaitForState(request, insteadOf: coalesced)
         switch coalesced {
         case .givesWay(let older): return .superseded(by: older.id)
         case .takesOver(let older):

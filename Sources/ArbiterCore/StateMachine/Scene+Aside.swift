@@ -68,6 +68,16 @@ extension Scene {
 }
 
 extension ArbiterStateMachine {
+    /// - Throws: `queueFull` if the request waits for a state, and as many do already; unless it ends at once, or one of those does.
+    func checkMayWaitForState(_ request: TransitionRequest, insteadOf older: Coalesced?) throws(ArbiterError) {
+        guard request.unmet == .wait else { return }
+        switch older {
+        case .givesWay: return
+        case .takesOver(let tickets) where tickets.contains(where: \.awaitsState): return
+        case .takesOver, nil: try checkMayWaitForState(of: request.scene)
+        }
+    }
+
     /// - Throws: `queueFull` if as many wait for a state of the scene as may.
     func checkMayWaitForState(of name: SceneName) throws(ArbiterError) {
         let tickets = durable.scenes[name]?.statesAwaited ?? 0

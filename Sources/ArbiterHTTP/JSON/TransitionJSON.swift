@@ -69,8 +69,10 @@ extension JSONWriter {
         if let unmet = transition.unmet {
             member("awaits", Awaited.expectation.rawValue)
             object("unmetExpectation") { $0.members(of: unmet) }
-        } else if let remaining = view.remaining.resumption {
+        } else if view.remaining.resumption != nil {
             member("awaits", Awaited.resume.rawValue)
+        }
+        if let remaining = view.remaining.resumption {
             member("resumeRemaining", remaining)
         }
         askedMembers(of: request, isSummary: isSummary)

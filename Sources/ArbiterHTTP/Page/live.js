@@ -283,7 +283,7 @@ export class Live {
     if (document.hidden && this.status === 'connected') return;
     try {
       await this.#identify();
-      const isSeen = [...(this.#model?.unfinished.values() ?? [])].some(({ document }) => document.awaits === 'resume');
+      const isSeen = [...(this.#model?.unfinished.values() ?? [])].some(({ document }) => document.resumeRemaining);
       if (this.status !== 'connected' || this.withheldUntil || isSeen) await this.#askWhetherAnythingIsGranted();
       const { scenes } = await this.get(`/scenes?limit=${SCENES_SHOWN}`);
       const newest = this.#model ? null : await newestScene(path => this.get(path));

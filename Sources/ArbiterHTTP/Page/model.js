@@ -142,12 +142,14 @@ export class SceneModel {
     this.#front = [...queue].sort((a, b) => (a.position ?? LAST) - (b.position ?? LAST)).map(({ id }) => id);
     const areAllShown = { running: running.length >= runningCount, queued: queue.length >= queuedCount };
     // Behind the last ticket that is shown there may be others.
-    const lowest = areAllShown.queued ? -Infinity : Math.min(...queue.map(priorityOf));
-    const last = Math.max(...queue.filter(each => priorityOf(each) === lowest).map(({ requestedAt }) => instant(requestedAt) ?? 0));
+    const line = queue.filter(each => each.awaits !== 'expectation');
+    const lowest = areAllShown.queued ? -Infinity : Math.min(...line.map(priorityOf));
+    const last = Math.max(...line.filter(each => priorityOf(each) === lowest).map(({ requestedAt }) => instant(requestedAt) ?? 0));
     const isBeforeLast = (document, requested) => (
       priorityOf(document) > lowest || priorityOf(document) === lowest && requested < last);
     const missing = [...this.unfinished.values()].filter(({ id, document, requested }) => (
-      !seen.has(id) && (document.state === 'queued' ? isBeforeLast(document, requested) : areAllShown.running)));
+      !seen.has(id) && (document.awaits === 'expectation' ? areAllShown.queued
+        : document.state === 'queued' ? isBeforeLast(document, requested) : areAllShown.running)));
     // An older or newer state would count those twice that events tell about.
     if (lastEvent === undefined || lastEvent === this.lastNumber) {
       this.#unseen = { running: 0, queued: 0 };

@@ -96,6 +96,23 @@ struct WaitingForStateTests {
         #expect(arbiter.view(of: later)?.outcome?.rejection == "invalid-operation")
     }
 
+    @Test mutating func `numbers that jump after a crash make a revision pass, and reject it`() throws {
+        for holdsGrants in [false, true] {
+            let waiting = try arbiter.serialize(Self.alert(expecting: .revision(Revision(rawValue: 9_000_000))))
+            let near = try arbiter.serialize(
+                Self.alert(
+                    "third", expecting: .revision(Revision(rawValue: arbiter.machine.scenes()[0].revision.rawValue + 1))
+                ))
+            try arbiter.perform { machine, step in
+                machine.distrust(holdsGrants: holdsGrants, in: &step)
+                machine.resume(in: &step)
+            }
+            #expect(unmet(waiting) != nil)
+            #expect(arbiter.view(of: near)?.outcome?.rejection == "expectation-failed")
+            try arbiter.end(waiting, as: .cancelled)
+        }
+    }
+
     @Test mutating func `it hinders no declaration, which judges it, and a deletion ends it`() throws {
         let waiting = try arbiter.serialize(Self.alert(), parked: true)
         try arbiter.declare("nav[home]~>another")
@@ -199,10 +216,17 @@ struct WaitingForStateTests {
 
     @Test mutating func `no more tickets and awaits wait for a state than may`() throws {
         for _ in 1..<Limits.statesAwaited { _ = try arbiter.observe(.controller(id("nobody"), is: .exists)) }
-        _ = try arbiter.serialize(Self.alert())
+        let old = try arbiter.serialize(Self.alert())
         let full = ArbiterError.queueFull(limit: Limits.statesAwaited, isForStates: true)
         #expect(throws: full) { try arbiter.observe(.controller(id("nobody"), is: .exists)) }
         #expect(throws: full) { try arbiter.serialize(Self.alert("third")) }
+        // What takes the place of one of them makes them no more.
+        let key = try #require(CoalescingKey("alert"))
+        try arbiter.end(old, as: .cancelled)
+        let latest = Coalescing(key: key, keep: .latest)
+        _ = try arbiter.serialize(Self.alert(coalescing: latest))
+        _ = try arbiter.serialize(Self.alert("third", coalescing: latest))
+        _ = try arbiter.serialize(Self.alert("fourth", coalescing: Coalescing(key: key, keep: .first)))
         #expect(throws: Never.self) { try arbiter.observe(.controller(id("home"), is: .exists)) }
     }
 }
