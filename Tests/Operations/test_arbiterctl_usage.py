@@ -15,8 +15,12 @@ from test_arbiterctl_commands import said
     (["start", "--scope", "a,,b"], "--scope has an empty id"), (["start", "--scope", ""], "--scope has an empty id"),
     (["progress", "t-aaaaaaaaaaaaa", "t"], "--fraction"), (["revoke", "t-aaaaaaaaaaaaa"], "--reason"),
     (["await", "--idle", "--until", "granted"], "--until goes with the id"),
-    (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "go with --idle"),
-    (["await", "t-aaaaaaaaaaaaa", "--scene", "main"], "go with --idle"), (["trace", "--json"], "--json goes with --output"),
+    (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "--quiet-seconds goes with --idle"),
+    (["await", "t-aaaaaaaaaaaaa", "--scene", "main"], "--scene goes with --idle or --controller"),
+    (["await", "--controller", "nav"], "either --is or --is-not"), (["await", "--idle", "--is", "top"], "either --is or --is-not"),
+    (["await", "--controller", "nav", "--is", "top", "--is-not", "top"], "either --is or --is-not"),
+    (["serialize", "--unmet-wait", "-1"], "--unmet-wait must be 0 to 86400"),
+    (["serialize", "--expect", "nav"], "--expect must be JSON"), (["trace", "--json"], "--json goes with --output"),
 ])
 def test_what_is_wrong_is_said(tool, arguments, reason):
     assert reason in said(tool, *arguments, code=64)
