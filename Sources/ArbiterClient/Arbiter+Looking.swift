@@ -133,10 +133,7 @@ extension ArbiterScene {
     public func untilController(
         _ id: String, is condition: String, timeout: Duration? = nil
     ) async throws -> JSONValue {
-        let query = "is=\(condition.inPath)"
-        return try await wait(path("/controllers/\(id.inPath)/await?\(query)"), timeout: timeout) {
-            $0["holds"] == true
-        }
+        try await untilController(id, "is=\(condition.inPath)", timeout)
     }
 
     /// Waits until a controller is not so any more; see ``untilController(_:is:timeout:)``.
@@ -144,10 +141,11 @@ extension ArbiterScene {
     public func untilController(
         _ id: String, isNot condition: String, timeout: Duration? = nil
     ) async throws -> JSONValue {
-        let query = "not=\(condition.inPath)"
-        return try await wait(path("/controllers/\(id.inPath)/await?\(query)"), timeout: timeout) {
-            $0["holds"] == true
-        }
+        try await untilController(id, "not=\(condition.inPath)", timeout)
+    }
+
+    private func untilController(_ id: String, _ query: String, _ timeout: Duration?) async throws -> JSONValue {
+        try await wait(path("/controllers/\(id.inPath)/await?\(query)"), timeout: timeout) { $0["holds"] == true }
     }
 
     /// Asks again and again, until an answer is the wanted one.

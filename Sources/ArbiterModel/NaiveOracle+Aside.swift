@@ -6,6 +6,14 @@ extension NaiveOracle {
     /// Whether an entry counts for the others: it is not set aside.
     package func stands(_ entry: Entry) -> Bool { entry.unmet == nil || asideBlocks }
 
+    /// How many tickets of a scene are in the line.
+    package func standing(in scene: SceneName) -> Int {
+        line.count { $0.scene == scene && !$0.isGranted && $0.unmet == nil }
+    }
+
+    /// How many unfinished transitions of a scene hinder a declaration.
+    package func hindering(in scene: SceneName) -> Int { line.count { $0.scene == scene && $0.unmet == nil } }
+
     /// The condition because of which a request is set aside now; `nil` if all hold, or if one can never hold.
     package func unmet(of request: TransitionRequest) -> ArbiterCore.Expectation? {
         let scene = scene(request.scene)

@@ -310,12 +310,6 @@ package struct NaiveOracle {
 
     package func unfinished(in scene: SceneName) -> Int { line.count { $0.scene == scene } }
     package func queued(in scene: SceneName) -> Int { line.count { $0.scene == scene && !$0.isGranted } }
-    /// The tickets in the line.
-    package func standing(in scene: SceneName) -> Int {
-        line.count { $0.scene == scene && !$0.isGranted && $0.unmet == nil }
-    }
-    /// Those that hinder a declaration.
-    package func hindering(in scene: SceneName) -> Int { line.count { $0.scene == scene && $0.unmet == nil } }
 
     /// The controllers that the granted operations of a scene will insert.
     package func reserved(in name: SceneName) -> Set<ControllerID> {

@@ -106,6 +106,26 @@ struct MemoryTests {
         try arbiter.declare(storyboard, in: last)
     }
 
+    @Test func `a declaration counts the tickets that stay because they are set aside`() throws {
+        var arbiter = arbiter()
+        let sessions = try (0..<3).map { _ in try arbiter.openSession() }
+        let (tickets, error) = try fill(&arbiter) { number in
+            var request = try request(scene: "a", session: sessions[number % 3])
+            (request.expectations, request.unmet) = ([.controller(id("nobody"), is: .exists)], .wait)
+            request.queue = .seconds(60)
+            return request
+        }
+        let a: SceneName = try #require(SceneName("a"))
+        let full = ArbiterError.shareUsedUp(.scene(a), bytes: Self.memory / 4)
+        #expect(error == full && arbiter.view(of: tickets[0])?.transition.unmet != nil)
+        let views = try (0..<50).map { Controller(id: try #require(ControllerID("v\($0)"))) }
+        let nav = Controller(id: id("nav"), content: .navigation(views.map(\.id)))
+        let storyboard = try Storyboard(hierarchy: Hierarchy(root: nav.id, controllers: [nav] + views))
+        #expect(throws: full) { try arbiter.declare(storyboard, in: a) }
+        for ticket in tickets { try arbiter.end(ticket, as: .cancelled) }
+        try arbiter.declare(storyboard, in: a)
+    }
+
     @Test func `a patch that needs more than its share is refused, and one that frees room is not`() throws {
         var arbiter = arbiter()
         try arbiter.declare("nav[home]")

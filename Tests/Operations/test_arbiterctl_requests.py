@@ -102,6 +102,24 @@ def test_the_queue_as_json_has_the_revision(tool):
     assert shown(tool, id)["outcome"] == "completed"
 
 
+def test_a_turn_and_an_await_wait_for_a_state(tool):
+    said(tool, "storyboard", "set", "-", given=json.dumps(TREE))
+    top = ["await", "--controller", "editor"]
+    assert "the time is over" in said(tool, *top, "--is", "top", "--wait", "0", code=124)
+    assert said(tool, *top, "--is-not", "top") == "editor is not top\n"
+    unmet = ["--expect", '{"controller":"editor","is":"exists"}']
+    assert "Expected: editor exists" in said(tool, "serialize", *unmet, code=123)
+    assert "Expected: editor exists" in said(tool, "serialize", *unmet, "--unmet-wait", "0.1", code=123)
+    ticket = {"expect": {"controller": "editor", "is": "exists"}, "unmet": "wait", "queueSeconds": 60}
+    assert tool.daemon.ask("POST", "/transitions/serialize", ticket)[0] == 202
+    row = next(line for line in said(tool, "queue").splitlines() if line.startswith("aside"))
+    assert "waits for editor exists; found: absent" in row
+    id, token = started(tool, "--operation", PUSH)
+    said(tool, "end", id, token)
+    assert said(tool, *top, "--is", "top") == "editor is top\n"
+    assert [line.split()[0] for line in said(tool, "queue").splitlines()].count("running") == 1
+
+
 def test_an_error_over_a_socket_names_its_path(tool, tmp_path):
     reason = said(tool, "scenes", "--url", f"unix:{tmp_path}/none", "--patience", "0", code=125)
     assert f"{tmp_path}/none" in reason and "localhost" not in reason

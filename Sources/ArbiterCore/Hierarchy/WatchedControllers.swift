@@ -1,7 +1,7 @@
 /// Controllers that watchers have conditions on, as a tree, so that a change finds the conditions that it may have changed.
 ///
-/// What holds of a controller follows from the containers and presenters above it. So whoever touches one may change the
-/// conditions on it and on what is below it, and no others. Filing and finding cost the depth of the controller, and what is found.
+/// A condition on a controller depends on the containers and presenters above it. So a change can only affect conditions on the
+/// controllers that it touches, and on those below them. Filing costs the depth of the controller. Finding costs what is found.
 struct WatchedControllers<Watcher: Hashable & Sendable>: Sendable {
     /// The watched controllers, and all above them.
     private var nodes: [ControllerID: Node] = [:]

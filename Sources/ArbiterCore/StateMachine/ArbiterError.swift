@@ -94,6 +94,21 @@ extension ArbiterError {
     }
 }
 
+extension ArbiterError {
+    /// The refusal of a request for what would reject its transition at its turn.
+    init(_ rejection: Rejection) {
+        switch rejection {
+        case .expectationFailed(let failure): self = .expectationFailed(failure)
+        case .invalidOperation(let refusal): self = .operationRefused(refusal)
+        // Only a ticket that is set aside ends so.
+        case .sceneGone: preconditionFailure("a request is refused because its scene was deleted")
+        case .scopeGone(let controller):
+            self = .operationRefused(
+                OperationRefusal(code: .unknownController, detail: "There is no controller <\(controller)>."))
+        }
+    }
+}
+
 /// An entry of a storyboard.
 package enum StoryboardEntry: Hashable, Sendable {
     case segue(SegueIdentifier, source: ControllerID)

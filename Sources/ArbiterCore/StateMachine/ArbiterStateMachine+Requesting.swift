@@ -335,17 +335,3 @@ extension Scene {
     /// Whether the scene is idle: without an unfinished transition, a declaration and a hierarchy.
     var isForgettable: Bool { queue.isEmpty && aside.isEmpty && !hasStoryboard }
 }
-
-extension ArbiterError {
-    init(_ rejection: Rejection) {
-        switch rejection {
-        case .expectationFailed(let failure): self = .expectationFailed(failure)
-        case .invalidOperation(let refusal): self = .operationRefused(refusal)
-        // Only a ticket that is set aside ends so.
-        case .sceneGone: preconditionFailure("a request is refused because its scene was deleted")
-        case .scopeGone(let controller):
-            self = .operationRefused(
-                OperationRefusal(code: .unknownController, detail: "There is no controller <\(controller)>."))
-        }
-    }
-}

@@ -66,7 +66,7 @@ extension ArbiterStateMachine {
         return nil
     }
 
-    /// Whoever is set aside waits for a condition that does not hold, and all that may be set aside are counted.
+    /// Each ticket that is set aside has a condition that does not hold, and the tickets that may be set aside are counted.
     private func brokenAside(of scene: Scene) -> String? {
         for (place, id) in scene.aside.tickets {
             guard let ticket = durable.transitions[id], ticket.place == place, ticket.unmet != nil,

@@ -103,7 +103,7 @@ extension ArbiterStateMachine {
         if ticket.id != asker, let aside = durable.transitions[ticket.id] { tell(.updated, aside, in: &step) }
     }
 
-    /// Judges whoever waits for a state of the hierarchy, after a change and before the next grant.
+    /// Judges the tickets and the awaits that wait for a state, after a change and before the next grant.
     mutating func judge(_ change: TouchedControllers, in name: SceneName, step: inout Step) {
         for (ticket, unmet) in judged(because: change, in: name) {
             durable.transitions[ticket.id]?.setAside(because: unmet)

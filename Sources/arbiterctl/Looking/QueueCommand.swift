@@ -48,7 +48,7 @@ struct QueueCommand: ClientCommand {
         }
         for transition in scene.queue {
             table.add(
-                "\(Int(transition.seconds("position") ?? 0)).", transition.client.shortened(to: 24),
+                transition.seconds("position").map { "\(Int($0))." } ?? "aside", transition.client.shortened(to: 24),
                 transition.operation.shortened(to: 32), scene.age(transition, since: "requestedAt"), transition.id,
                 "waits for " + WaitingReason(scene).words(for: transition))
         }
@@ -67,6 +67,7 @@ struct WaitingReason {
         if let seconds = waiting.seconds("resumeRemaining") {
             return "the leases that the daemon may have forgotten; nothing is granted for \(seconds.inTenths) s"
         }
+        if let unmet = waiting.unmet { return unmet }
         let blockers = waiting.document["blockers"]?.array?.compactMap(\.string) ?? []
         guard let first = blockers.first else { return "its turn" }
         let more = blockers.count > 1 ? " and \(blockers.count - 1) more" : ""

@@ -32,6 +32,14 @@ struct TransitionText {
         return locks.compactMap(\.string).joined(separator: ", ").printable
     }
 
+    /// What a ticket that is set aside waits for; `nil` if it is not.
+    var unmet: String? {
+        guard let unmet = document["unmetExpectation"], let expected = unmet["expected"]?.string,
+            let actual = unmet["actual"]?.string
+        else { return nil }
+        return "\(expected); found: \(actual)".printable
+    }
+
     /// How it is, on one line.
     var line: String {
         var words = [id, state]
@@ -41,6 +49,7 @@ struct TransitionText {
         if let blockers = document["blockers"]?.array {
             words.append("behind \(blockers.compactMap(\.string).joined(separator: ", "))")
         }
+        if let unmet { words.append("set aside, expected: \(unmet)") }
         if let fence = seconds("fence"), state != "ended" { words.append("fence \(Int(fence))") }
         if let lease = seconds("leaseRemaining") { words.append("lease \(lease.inTenths) s") }
         return words.joined(separator: "  ")
