@@ -42,6 +42,17 @@ OPERATIONS = [
     {"type": "setTabs", "tabs": "tabs", "controllers": ["first", "split", {"id": "more", "kind": "tabs"}, "nav"]},
     {"type": "setTabs", "tabs": "more", "controllers": ["one", "two"], "selected": 1},
     {"type": "setTabs", "tabs": "tabs", "controllers": ["more", "first"]},
+    # A part of it comes and goes, and what is told is the rest.
+    [{"type": "setTabs", "tabs": "tabs", "controllers": ["split", "first"]},
+     {"type": "present", "presenter": "tabs", "controller": "passing"},
+     {"type": "dismiss", "controller": "tabs"},
+     {"type": "present", "presenter": "tabs", "controller": {"id": "modal", "kind": "navigation", "children": ["form"]}},
+     {"type": "push", "navigation": "modal", "controller": "details"}],
+    # What moves within a split is told as a whole.
+    [{"type": "setRoot", "controller": {"id": "tabs", "kind": "tabs", "children": [
+        {"id": "split", "kind": "split", "primary": {"id": "primary", "kind": "navigation", "children": ["master"]},
+         "secondary": "detail"}]}}],
+    [{"type": "collapse", "split": "split"}, {"type": "push", "navigation": "primary", "controller": "item"}],
     {"type": "setTabs", "tabs": "tabs", "controllers": []},
     {"type": "setRoot", "controller": {"id": "other", "kind": "split", "primary": "left", "supplementary": "middle"}},
     {"type": "collapse", "split": "other"},
@@ -50,9 +61,10 @@ OPERATIONS = [
 ]
 
 
-def perform(daemon: Daemon, operation: dict, **options: object) -> None:
-    """Completes a transition with an operation."""
-    begun = daemon.ask("POST", "/transitions/start", {"scene": "main", "operation": operation, **options})[1]
+def perform(daemon: Daemon, operation: dict | list, **options: object) -> None:
+    """Completes a transition with an operation, or with several."""
+    does = {"operations" if isinstance(operation, list) else "operation": operation}
+    begun = daemon.ask("POST", "/transitions/start", {"scene": "main", **does, **options})[1]
     assert begun["state"] == "running", begun
     ended = daemon.ask("POST", "/transitions/end", {"id": begun["id"], "token": begun["token"]})[1]
     assert ended["outcome"] == "completed"

@@ -99,6 +99,27 @@ def test_an_operation_for_what_was_begun_without_one(daemon, agent):
     assert (ended["error"], ended["outcome"]) == ("ended", "completed")
 
 
+def test_several_operations_as_one(daemon, agent):
+    running = daemon()
+    holder = agent(running, "holder")
+    holder.ask("declare", scene="main", storyboard=NAV)
+    pop, push = {"type": "popToRoot", "navigation": "nav"}, {"type": "push", "navigation": "nav", "controller": "editor"}
+    over = {"type": "push", "navigation": "nav", "controller": "preview"}
+    options = {"operations": [pop, push, over], "scope": "operation"}
+    begun = holder.ask("start", scene="main", options=options, **{"as": "first"})["transition"]
+    assert [each["type"] for each in begun["operations"]] == ["popToRoot", "push", "push"]
+    ended = holder.ask("complete", **{"as": "first"})["transition"]
+    assert (ended["inserted"], ended["removed"]) == (["editor", "preview"], [])
+    holder.ask("start", scene="main", **{"as": "second"})
+    refused = holder.ask("perform", operations=[pop, push, push], **{"as": "second"})
+    assert refused == {"error": "refused", "code": "already-on-stack"}
+    performed = holder.ask("perform", operations=[pop, push], **{"as": "second"})["answer"]
+    # What goes and comes again is a new one.
+    assert (performed["inserted"], performed["removed"]) == (["editor"], ["preview", "editor"])
+    holder.ask("complete", **{"as": "second"})
+    assert running.ask("GET", "/scenes/main")[1]["hierarchy"]["children"][1]["id"] == "editor"
+
+
 def test_the_examples_of_the_seed(daemon, agent):
     running = daemon()
     clients = [agent(running, name) for name in ("first", "second")]

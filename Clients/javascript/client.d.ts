@@ -50,6 +50,8 @@ export interface ArbiterOptions {
  */
 export interface TransitionOptions {
   operation?: Operation;
+  /** Several as one, in place of `operation`: each on the hierarchy that those before it leave, all at the end, or none. */
+  operations?: Operation[];
   /** What is locked: the whole scene unless set. */
   scope?: 'scene' | 'operation' | string[];
   /** How urgent it is, from -1000 to 1000: a higher priority is served first. The scene's default unless set, which is mostly 0. */
@@ -346,13 +348,13 @@ export class Transition {
   /** How it ended; null while it runs, and if its lease ran out unseen. */
   readonly ended: Document | null;
   /**
-   * Gives it the operation that it was begun without, which is applied when it completes: the transition, with what the
+   * Gives it the operation, or several as one, that it was begun without, which is applied when it completes: the transition, with what the
    * operation will have `inserted` and `removed`, or `noop` if it would change nothing. Then another one may follow. `expect` is
    * what must hold now. If it is not `animated`, the `duration` is 0 here from now on, though not for others.
    * @throws Refused if the operation is not possible now, with `already-performed` if it has another one, and with
    * `outside-scope`; TransitionEnded if it has ended; Unreachable
    */
-  perform(operation: Operation, options?: PerformOptions): Promise<Document>;
+  perform(operation: Operation | Operation[], options?: PerformOptions): Promise<Document>;
   /**
    * Ends it, and applies its operation: the transition, with what was inserted and removed.
    * @throws TransitionEnded if it has ended without its owner; Refused if its gesture was decided otherwise; Unreachable
@@ -464,7 +466,7 @@ export class TransitionLock {
    * lost, and does not wait for `endTransition`, which would wait for it in a browser. `timeout` is how many seconds a turn may take to
    * come. The other options are asked of every transition.
    */
-  constructor(scene: Scene, options?: Omit<TurnOptions, 'operation' | 'signal' | 'timeout' | 'waiting' | 'waitForSelf'> & {
+  constructor(scene: Scene, options?: Omit<TurnOptions, 'operation' | 'operations' | 'signal' | 'timeout' | 'waiting' | 'waitForSelf'> & {
     perform?: (transition: Transition) => unknown; timeout?: number | null;
   });
   /**
@@ -490,7 +492,7 @@ export class TransitionLock {
    */
   transitionComplete(): void;
   /** @throws as `Transition.perform`, and as `Scene.withTransition`; so do all operations */
-  perform(operation: Operation, options?: PerformOptions): Promise<string[]>;
+  perform(operation: Operation | Operation[], options?: PerformOptions): Promise<string[]>;
   performSegue(identifier: string, options: { source: string; destination?: Controller } & PerformOptions): Promise<string[]>;
   push(controller: Controller, options: { navigation: string } & PerformOptions): Promise<string[]>;
   pop(navigation: string, options?: PerformOptions): Promise<string[]>;

@@ -2034,7 +2034,7 @@ export class Transition {
 
   async perform(operation, { expect, animated = true } = {}) {
     this.signal.throwIfAborted();
-    const performed = await this.#arbiter.perform(this.#ticket, { operation, expect });
+    const performed = await this.#arbiter.perform(this.#ticket, { ...asked(operation), expect });
     if (!performed.noop) this.#ticket.isAnimated = animated;
     return performed;
   }
@@ -2182,6 +2182,9 @@ const whenAborted = signal => new Promise(resolve => {
   if (signal.aborted) resolve();
   else signal.addEventListener('abort', () => resolve(), { once: true });
 });
+
+/** What a request says of an operation, or of several as one. */
+const asked = operation => (Array.isArray(operation) ? { operations: operation } : { operation });
 
 /** A transition that was begun without an operation, and may be given one. */
 class OpenTransition {
@@ -2338,7 +2341,7 @@ export class TransitionLock {
   async perform(operation, { animated = true, expect } = {}) {
     const open = this.#belongs();
     if (open) return open.perform(operation, { expect, animated }, this.#draw);
-    const options = { ...this.#options, operation };
+    const options = { ...this.#options, ...asked(operation) };
     if (expect) options.expect = [options.expect ?? [], expect].flat();
     if (!animated) options.animation = { ...options.animation, duration: 0 };
     return this.#turn(options, transition => (transition.noop ? undefined : this.#draw(transition)));

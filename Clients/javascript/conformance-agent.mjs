@@ -113,8 +113,8 @@ const commands = {
     return { ...(decision ? {} : { finished }), played };
   },
   granted: async ({ as }) => ({ transition: (await gestures.get(as).granted).document }),
-  async perform({ as, operation, expect }) {
-    return { answer: await transitions.get(as).perform(operation, { expect }) };
+  async perform({ as, operation, operations, expect }) {
+    return { answer: await transitions.get(as).perform(operations ?? operation, { expect }) };
   },
   /** The first example of TransitionLock. */
   async performSegue({ scene }) {

@@ -214,7 +214,7 @@ class Agent:
         return {"transition": self.gestures[command["as"]].granted().document}
 
     def perform(self, command):
-        return {"answer": self.transitions[command["as"]].perform(command["operation"], expect=command.get("expect"))}
+        return {"answer": self.transitions[command["as"]].perform(command.get("operations") or command["operation"], expect=command.get("expect"))}
 
     def performSegue(self, command):
         """The first example of TransitionLock."""
@@ -486,7 +486,7 @@ class AsyncAgent(Agent):
 
     async def perform(self, command):
         transition = self.transitions[command["as"]]
-        return {"answer": await transition.perform(command["operation"], expect=command.get("expect"))}
+        return {"answer": await transition.perform(command.get("operations") or command["operation"], expect=command.get("expect"))}
 
     async def performSegue(self, command):
         lock = AsyncTransitionLock(self.arbiter.scene(command["scene"]))

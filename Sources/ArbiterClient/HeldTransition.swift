@@ -101,7 +101,7 @@ public final class HeldTransition: Sendable {
         _ operation: TransitionOperation, expecting: JSONValue? = nil, isAnimated: Bool = true
     ) async throws -> JSONValue {
         if let ending { throw ClientError.ended(ending) }
-        var fields = ["operation": operation.document]
+        var fields = operation.members
         fields["expect"] = expecting
         let answer = try await arbiter.act("perform", on: ticket, fields)
         let performed = try answer.accepted()

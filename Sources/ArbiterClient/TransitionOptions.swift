@@ -1,10 +1,18 @@
 /// What a transition does to the hierarchy of its scene.
 public struct TransitionOperation: Hashable, Sendable {
-    /// The operation as the wire has it.
+    /// The operation as the wire has it, or a list of them.
     public let document: JSONValue
 
     /// An operation as the wire has it.
     public init(_ document: JSONValue) { self.document = document }
+
+    /// Several operations as one: each on the hierarchy that those before it leave, all at the end, or none.
+    public static func list(_ operations: [Self]) -> Self { Self(.array(operations.map(\.document))) }
+
+    /// What a request says of it.
+    package var members: [String: JSONValue] {
+        [document.array == nil ? "operation" : "operations": document]
+    }
 
     /// Presents a controller, modally.
     public static func present(_ controller: ControllerNode, by presenter: String) -> Self {
@@ -195,7 +203,7 @@ public struct TransitionOptions: Hashable, Sendable {
     /// The members of a request.
     package var members: [String: JSONValue] {
         var members = further
-        if let operation { members["operation"] = operation.document }
+        if let operation { members.merge(operation.members) { _, new in new } }
         switch scope {
         case .scene: members["scope"] = "scene"
         case .operation: members["scope"] = "operation"

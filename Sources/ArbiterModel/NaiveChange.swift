@@ -2,7 +2,8 @@ package import ArbiterCore
 
 /// The result of an operation on a naive tree.
 package enum NaiveOutcome {
-    case refused(OperationRefusal.Code)
+    /// With the index in a list.
+    case refused(OperationRefusal.Code, index: Int? = nil)
     case nothing
     case done(NaiveChange)
 }
@@ -21,6 +22,10 @@ package struct NaiveChange {
     var comesFirst = false
     /// Whether there is something to animate.
     package var isAnimated = true
+
+    /// The transition type of the last operation of a list.
+    var typeOfLast: TransitionTypeName?
+    var isList = false
 
     /// Everything that is removed.
     var gone: Set<ControllerID> = []

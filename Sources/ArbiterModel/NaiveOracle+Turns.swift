@@ -113,7 +113,7 @@ extension NaiveOracle {
         guard let operation = request.operation else { return .granted(nil) }
         let reserved = reserved(in: request.scene)
         switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: reserved) {
-        case .refused(let code): return .rejected(.invalidOperation(code))
+        case .refused(let code, _): return .rejected(.invalidOperation(code))
         case .nothing: return .noop
         case .done(let change): return .granted(change)
         }
@@ -131,7 +131,7 @@ extension NaiveOracle {
             line[index].grantNumber = grants
             let isAnimated = change?.isAnimated ?? true
             line[index].type =
-                isAnimated ? entry.request.animation?.type ?? change.flatMap { type(of: $0, in: entry.scene) } : nil
+                isAnimated ? entry.request.animation?.type ?? change?.type(before: scene(entry.scene).tree) : nil
             line[index].state = .preparing
             for member in entry.members.indices where entry.members[member].state == .gone {
                 // It may have a new session.
@@ -147,12 +147,6 @@ extension NaiveOracle {
                 run(index)
             }
         }
-    }
-
-    /// The transition type of the controller that leaves, or else of the last one inserted.
-    private func type(of change: NaiveChange, in name: SceneName) -> TransitionTypeName? {
-        if let leaving = change.leaving { return scene(name).tree.nodes[leaving]?.type }
-        return change.inserted.last.flatMap { change.tree.nodes[$0]?.type }
     }
 
     /// Runs a granted transition, and expects its appearance events.
@@ -219,6 +213,7 @@ extension NaiveOracle {
             tellBeginning(of: change, by: entry)
         }
         if applies {
+            let change = appliesListsInPart ? inPart(change, of: entry) : change
             var tree = change.tree
             if change.isAnimated { for id in change.inserted { tree.nodes[id]?.type = entry.type } }
             let revision = scene(entry.scene).revision + 1
@@ -242,6 +237,14 @@ extension NaiveOracle {
             tell(going, .didDisappear, entry)
             tell(coming, .didAppear, entry)
         }
+    }
+
+    /// What the operations of a list but the last one change; that change, if it is no list.
+    private func inPart(_ change: NaiveChange, of entry: Entry) -> NaiveChange {
+        guard case .list(let operations)? = entry.request.operation else { return change }
+        let scene = scene(entry.scene)
+        let part = scene.tree.outcome(of: .list(operations.dropLast()), segues: scene.segues, reserved: [])
+        return if case .done(let part) = part { part } else { NaiveChange(tree: scene.tree) }
     }
 
     private mutating func tellBeginning(of change: NaiveChange, by entry: Entry) {
@@ -282,7 +285,7 @@ extension NaiveOracle {
         let entry = line[index]
         guard let change = change(of: entry) else { return }
         line[index].type =
-            change.isAnimated ? entry.request.animation?.type ?? type(of: change, in: entry.scene) : nil
+            change.isAnimated ? entry.request.animation?.type ?? change.type(before: scene(entry.scene).tree) : nil
         tell(.transition(.updated, id), in: entry.scene)
         tellBeginning(of: change, by: entry)
         tellContention(in: entry.scene)

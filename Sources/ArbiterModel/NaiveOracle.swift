@@ -78,6 +78,8 @@ package struct NaiveOracle {
     package var interruptsForNothing = false
     /// A planted fault: a ticket that is set aside keeps others waiting.
     package var asideBlocks = false
+    /// A planted fault: the last operation of a list is not applied.
+    package var appliesListsInPart = false
 
     /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []

@@ -61,18 +61,20 @@ package struct NaiveScene {
 
     /// Whether a patch replaces or removes a segue or a transition type that a request names.
     package func isInUse(_ patch: StoryboardPatch, by request: TransitionRequest) -> Bool {
-        let segue: Segue? =
-            if case .segue(let source, let identifier, _)? = request.operation {
-                segues.first { $0.source == source && $0.identifier == identifier }
-            } else {
-                nil
+        var arrivals: [Hierarchy] = []
+        for operation in request.operation?.parts ?? [] {
+            let segue: Segue? =
+                if case .segue(let source, let identifier, _) = operation {
+                    segues.first { $0.source == source && $0.identifier == identifier }
+                } else {
+                    nil
+                }
+            if let segue {
+                let change = patch.segues.first { $0.source == segue.source && $0.identifier == segue.identifier }
+                if let change, change != .set(segue) { return true }
             }
-        if let segue {
-            let change = patch.segues.first { $0.source == segue.source && $0.identifier == segue.identifier }
-            if let change, change != .set(segue) { return true }
+            arrivals += operation.arrivals.isEmpty ? segue.map { [$0.destination] } ?? [] : operation.arrivals
         }
-        var arrivals = request.operation?.arrivals ?? []
-        if arrivals.isEmpty, let segue { arrivals = [segue.destination] }
         let types = arrivals.flatMap(\.preorder).map(\.introTransitionType) + [request.animation?.type]
         return types.compactMap(\.self).contains { name in
             guard let type = storyboard.transitionTypes.first(where: { $0.name == name }),
@@ -95,8 +97,14 @@ package struct NaiveScene {
     ///
     /// A controller that does not exist is in the list too: a transition that locks it conflicts.
     package func locked(by request: TransitionRequest, _ scope: Scope) -> [ControllerID]? {
-        let touched = request.operation.map(anchors) ?? []
-        if case .setRoot? = request.operation { return nil }
+        let touched: [ControllerID]
+        switch request.operation {
+        case .setRoot?: return nil
+        case .list(let operations)?:
+            guard let anchors = anchors(ofEach: operations) else { return nil }
+            touched = anchors
+        case let operation: touched = operation.map(anchors) ?? []
+        }
         return switch scope {
         case .scene: nil
         case .operation: touched
@@ -165,7 +173,11 @@ package struct NaiveScene {
 
     /// The controllers that a request would bring in, also those that are there already.
     package func brought(by request: TransitionRequest) -> Set<ControllerID> {
-        guard let operation = request.operation else { return [] }
+        request.operation.map(brought) ?? []
+    }
+
+    func brought(by operation: Operation) -> Set<ControllerID> {
+        if case .list(let operations) = operation { return Set(operations.flatMap(brought)) }
         guard case .segue(let source, let identifier, let given) = operation else {
             return Set(operation.arrivals.flatMap(\.preorder).map(\.id))
         }

@@ -21,6 +21,7 @@ extension NaiveTree {
         case .setRoot(let arrival): setRoot(NaiveTree(arrival), reserved)
         case .segue(let source, let identifier, let destination):
             follow(identifier, to: destination, from: source, segues, reserved)
+        case .list(let operations): outcome(ofEach: operations, segues: segues, reserved: reserved)
         }
     }
 }
@@ -34,7 +35,7 @@ extension NaiveScene {
         case .push(let id, _), .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _),
             .select(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
             [id]
-        case .setRoot: []
+        case .setRoot, .list: []
         case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
         case .segue(let source, let identifier, let destination):
             segueAnchors(identifier, to: destination, from: source)
@@ -54,6 +55,7 @@ extension NaiveScene {
             let destination = segue?.kind == .unwind ? (given ?? segue?.destination)?.root : nil
             return [source] + (destination.map { [$0] } ?? [])
         case .setRoot: return []
+        case .list(let operations): return operations.flatMap(existing)
         }
     }
 }

@@ -23,6 +23,7 @@ struct Replica {
         oracle.ignoresPriorities = fault == .ignoredPriority
         oracle.interruptsForNothing = fault == .uselessInterruption
         oracle.asideBlocks = fault == .blockingAside
+        oracle.appliesListsInPart = fault == .partialList
         oracles = [0: oracle]
     }
 

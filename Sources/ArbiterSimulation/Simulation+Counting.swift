@@ -26,7 +26,8 @@ extension Simulation {
         }
         if ending.interruptedBy != nil { statistics.count(.interrupted) }
         guard ending.change != nil, let operation = transition.request.operation else { return }
-        statistics.countDone(operation.type)
+        for type in operation.parts.compactMap(\.type) { statistics.countDone(type) }
+        if operation.type == nil { statistics.count(.lists) }
         if case .expired = outcome { statistics.count(.appliedAtExpiry) }
     }
 

@@ -173,8 +173,14 @@ extension Simulation {
     /// Checks that all answers are still true, in the replica and in the engine.
     private func checkPromises() throws(Broken) {
         try ledger.checkPromises(replica.machine, after: observed)
-        // The grants of a resumption may have made the engine forget ended transitions.
-        guard !restartRecords.contains(.resume) else { return }
+        // What ends by the grants of a resumption, or because revisions jump, may have made the engine forget ended transitions.
+        let mayForget = restartRecords.contains { record in
+            switch record {
+            case .resume, .distrust: true
+            default: false
+            }
+        }
+        guard !mayForget else { return }
         let (ledger, observed) = (ledger, observed)
         let broken = process.engine.inspect { machine -> Broken? in
             do throws(Broken) {

@@ -52,6 +52,7 @@ package struct Statistics: Sendable {
         case decidedBeforeGrant = "decided before the grant"
         case performed = "operations given to what runs"
         case performedAgain = "operations given once more"
+        case lists = "lists of operations done"
         case performedNothing = "operations given that change nothing"
         case rememberedEnds = "remembered ends"
         case refusals

@@ -83,9 +83,10 @@ final class Agent: Sendable {
             return try await letGo(gesture(command), decision: command.members["decision"]?.string)
         case "granted": return ["transition": try await gesture(command).granted.document]
         case "perform":
-            let operation = TransitionOperation(command.members["operation"] ?? .null)
+            let operation = command.members["operations"] ?? command.members["operation"] ?? .null
             return [
-                "answer": try await held(command).perform(operation, expecting: command.members["expect"])
+                "answer": try await held(command).perform(
+                    TransitionOperation(operation), expecting: command.members["expect"])
             ]
         case "performSegue": return try await performSegue(TransitionLock(scene))
         case "dismissInTurn": return try await dismissInTurn(TransitionLock(scene), then: command.text("then"))

@@ -68,7 +68,7 @@ private final class World: Sendable {
         for _ in 0..<times {
             let number = state.withLock { Int.random(in: 2...12, using: &$0.random) }
             let journal = MortalJournal(disk, diesAt: point, ofCommit: number, claimsTooMuch: claimsTooMuch)
-            let bench = try Bench(journal)
+            let bench = try Bench(journal, random: chance())
             lookAtEverything(bench.engine, journal)
             askAgain(bench.engine, journal)
             while !journal.isDead {
@@ -77,11 +77,14 @@ private final class World: Sendable {
             }
         }
         let journal = MortalJournal(disk, diesAt: point, ofCommit: .max)
-        let bench = try Bench(journal)
+        let bench = try Bench(journal, random: chance())
         askAgain(bench.engine, journal)
         journal.commit()
         lookAtEverything(bench.engine, journal)
     }
+
+    /// What an engine draws its ids from: the calls depend on their order.
+    private func chance() -> SplitMix64 { state.withLock { SplitMix64(seed: $0.random.next()) } }
 
     var calls: [ObservedCall] {
         state.withLock { state in

@@ -124,6 +124,11 @@ struct PlantedFaultTests {
         expect([.oracle, .order, .event, .hierarchy, .life, .reply], of: .blockingAside, watchingJournal: false)
     }
 
+    @Test func `a list of operations that is applied in part is found`() {
+        expect([.oracle, .event, .record, .reply, .hierarchy], of: .partialList)
+        expect([.oracle, .event, .reply, .hierarchy, .life], of: .partialList, watchingJournal: false)
+    }
+
     @Test func `a row of silent tickets that ends one by one is found`() {
         expect([.decision], of: .forgottenRow)
     }

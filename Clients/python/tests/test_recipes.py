@@ -13,7 +13,10 @@ BLOCK = re.compile(r"^## (?P<name>.+?)$.*?^```python\n(?P<code>.*?)^```$", re.MU
 FOUND = [(block["name"], block["code"]) for block in BLOCK.finditer(RECIPES)]
 SAID = {
     "An emergency": "the alarm is shown\n",
+    "Another top": "the stack: list receipt\n",
+    "One sheet for another": "in front: route\n",
     "The newest route wins": "home is cancelled because it was interrupted\n",
+    "A deep link": "drawn once: tabs inbox message\n",
     "A queue of alerts": "mail is shown\npresented: True\n",
     "A rotation ends a swipe": "the rotation is drawn, over editor\n",
 }

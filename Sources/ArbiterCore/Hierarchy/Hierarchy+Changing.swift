@@ -9,13 +9,11 @@ extension Hierarchy {
     /// Applies the steps of a plan, or some of them that leave a valid tree.
     @discardableResult
     package mutating func apply(_ steps: [OperationPlan.Edit]) -> HierarchyChange {
-        var arrived: [ControllerID] = []
-        var departed: [ControllerID] = []
-        var moved: [ControllerID] = []
+        var change = HierarchyChange()
         for step in steps {
             switch step {
-            case .insert(let arrival, let place): insert(arrival, at: place, noting: &arrived)
-            case .remove(let controller): remove(controller, noting: &departed)
+            case .insert(let arrival, let place): insert(arrival, at: place, noting: &change.arrived)
+            case .remove(let controller): remove(controller, noting: &change.departed)
             case .move(let controller, let place): move(controller, to: place)
             case .select(let tabs, let index): controllers[tabs]?.content.select(index)
             case .arrange(let navigation, let stack): controllers[navigation]?.content = .navigation(stack)
@@ -23,10 +21,10 @@ extension Hierarchy {
                 controllers[tabs]?.content = .tabs(children, selected: selected)
             case .collapse(let split, let isCollapsed):
                 controllers[split]?.content.collapse(isCollapsed)
-                moved += preorder(from: split).map(\.id)
+                change.moved += preorder(from: split).map(\.id)
             }
         }
-        return HierarchyChange(arrived: arrived, departed: departed, moved: moved)
+        return change
     }
 
     private mutating func insert(

@@ -44,6 +44,9 @@ extension Hierarchy {
         return nil
     }
 
+    /// The visible controllers: each before those that it shows, and before what it presents.
+    var visible: [ControllerID] { root.map { visible(from: $0) } ?? [] }
+
     /// The visible controllers from a placed one downwards: each container, then the children that it shows, then the
     /// controller that it presents.
     func visible(from placed: ControllerID, after changes: Changes = Changes()) -> [ControllerID] {

@@ -14,6 +14,7 @@ extension Operation: BinaryCodable {
         static let expand: UInt8 = 11
         static let setTabs: UInt8 = 12
         static let setRoot: UInt8 = 13
+        static let list: UInt8 = 14
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -71,11 +72,28 @@ extension Operation: BinaryCodable {
             writer.write(source)
             writer.write(identifier)
             writer.write(destination)
+        case .list(let operations):
+            writer.write(Code.list)
+            writer.write(operations)
         }
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        switch try reader.read(UInt8.self) {
+        let code: UInt8 = try reader.read()
+        guard code == Code.list else {
+            try self.init(oneOf: code, from: &reader)
+            return
+        }
+        let count = Int(try reader.read(UInt32.self))
+        guard Limits.listedOperations.contains(count) else { throw reader.malformed("a list of operations") }
+        var operations: [Operation] = []
+        for _ in 0..<count { operations.append(try Operation(oneOf: try reader.read(), from: &reader)) }
+        self = .list(operations)
+    }
+
+    /// Reads an operation that is no list.
+    private init(oneOf code: UInt8, from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch code {
         case Code.present: self = .present(presenter: try reader.read(), controller: try reader.read())
         case Code.dismiss: self = .dismiss(try reader.read())
         case Code.push: self = .push(navigation: try reader.read(), controller: try reader.read())

@@ -23,6 +23,8 @@ package indirect enum Operation: Hashable, Sendable {
     case setRoot(Hierarchy)
     /// With a destination, that controller is inserted instead of the declared one.
     case segue(source: ControllerID, SegueIdentifier, destination: Hierarchy? = nil)
+    /// Several, carried out together: each on the hierarchy that those before it leave. None of them is a list.
+    case list([Operation])
 
     /// One of the children of a `tabs` controller.
     package enum Tab: Hashable, Sendable {
@@ -53,7 +55,8 @@ package enum OperationType: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Operation {
-    package var type: OperationType {
+    /// `nil` for a list.
+    package var type: OperationType? {
         switch self {
         case .present: .present
         case .dismiss: .dismiss
@@ -69,8 +72,28 @@ extension Operation {
         case .setTabs: .setTabs
         case .setRoot: .setRoot
         case .segue: .segue
+        case .list: nil
         }
     }
+}
+
+extension Operation {
+    /// The operations of a list, or the operation itself.
+    package var parts: [Operation] {
+        if case .list(let operations) = self { operations } else { [self] }
+    }
+
+    /// Whether the whole tree is replaced, by it or by a part of it.
+    var replacesRoot: Bool {
+        switch self {
+        case .setRoot: true
+        case .list(let operations): operations.contains(where: \.replacesRoot)
+        default: false
+        }
+    }
+
+    /// The oldest rules that know it.
+    var neededRules: Rules { if case .list = self { .second } else { .first } }
 }
 
 extension Operation {
@@ -87,6 +110,7 @@ extension Operation {
             .one(controller)
         case .setStack(_, let controllers), .setTabs(_, let controllers, _): .list(controllers)
         case .segue(_, _, let destination): destination.map { .one($0) } ?? .nothing
+        case .list(let operations): .list(operations.flatMap(\.arrivals))
         case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: .nothing
         }
     }
@@ -108,7 +132,7 @@ extension Operation {
         }
     }
 
-    /// The same operation with these arrivals: as many as it has now, or any number if it brings a list.
+    /// The same operation, which is no list, with these arrivals: as many as it has now, or any number if it brings a list.
     func bringing(_ arrivals: [Hierarchy]) -> Operation {
         switch self {
         case .present(let presenter, _): .present(presenter: presenter, controller: arrivals[0])
@@ -119,10 +143,11 @@ extension Operation {
         case .setRoot: .setRoot(arrivals[0])
         case .segue(let source, let identifier, _): .segue(source: source, identifier, destination: arrivals.first)
         case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: self
+        case .list: preconditionFailure("each operation of a list has its own arrivals")
         }
     }
 
-    /// The existing controller that it names first, and on whose place its scope depends; `nil` if that is the root.
+    /// The existing controller that it names first, and on whose place its scope depends; `nil` if that is the root, and for a list.
     package var target: ControllerID? {
         switch self {
         case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
@@ -130,7 +155,7 @@ extension Operation {
             .select(let controller, _), .showDetail(let controller, _), .collapse(let controller),
             .expand(let controller), .setTabs(let controller, _, _), .segue(let controller, _, _):
             controller
-        case .setRoot: nil
+        case .setRoot, .list: nil
         }
     }
 }
@@ -144,6 +169,7 @@ extension Operation {
         case .present, .dismiss, .push, .pop, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
             .setTabs, .setRoot, .segue:
             target.map { [$0] } ?? []
+        case .list(let operations): operations.flatMap(\.named)
         }
     }
 }
@@ -153,6 +179,8 @@ package struct OperationRefusal: Error, Hashable, Sendable {
     package let code: Code
     /// UIKit's own words, if it has any.
     package let detail: String
+    /// The index of the operation that is refused in its list, counted from 0; `nil` outside a list.
+    package var index: Int?
 
     package enum Code: String, Hashable, Sendable, CaseIterable {
         case unknownController = "unknown-controller"
@@ -172,98 +200,4 @@ package struct OperationRefusal: Error, Hashable, Sendable {
         /// The hierarchy would have too many controllers or too many levels.
         case hierarchyTooLarge = "hierarchy-too-large"
     }
-}
-
-/// The effect of an operation on the current hierarchy.
-package struct OperationPlan: Hashable, Sendable {
-    /// The changes, in the order in which they are applied.
-    package let steps: [Edit]
-    /// The controller that presents, or presented before a dismissal.
-    package let presenter: ControllerID?
-    /// The inserted controllers, in the order requested, without those below them.
-    package let inserted: [ControllerID]
-    /// The removed controllers, in the order popped or dismissed, without those inside them.
-    package let removed: [ControllerID]
-    /// The controllers whose views disappear, each container before its content.
-    package let disappearing: [ControllerID]
-    /// The controllers whose views appear, each container before its content.
-    package let appearing: [ControllerID]
-    /// The order of the appearance events, which depends on what UIKit takes the operation for.
-    package let appearanceOrder: AppearanceOrder
-    /// True for a pop, a dismissal or the selection of a lower tab.
-    package let isBackward: Bool
-    /// The removed controller whose `introTransitionType` the transition uses again.
-    package let leaving: ControllerID?
-    /// Whether there is something to animate: not if a stack or a list of tabs changes where nobody sees it.
-    let isAnimated: Bool
-
-    init(
-        steps: [Edit], presenter: ControllerID? = nil, inserted: [ControllerID] = [], removed: [ControllerID] = [],
-        disappearing: [ControllerID] = [], appearing: [ControllerID] = [],
-        appearanceOrder: AppearanceOrder = .goingFirst, isBackward: Bool = false, leaving: ControllerID? = nil,
-        isAnimated: Bool = true
-    ) {
-        self.steps = steps
-        self.presenter = presenter
-        self.inserted = inserted
-        self.removed = removed
-        self.disappearing = disappearing
-        self.appearing = appearing
-        self.appearanceOrder = appearanceOrder
-        self.isBackward = isBackward
-        self.leaving = leaving
-        self.isAnimated = isAnimated
-    }
-
-    /// Every inserted controller, including those below the ones in `inserted`.
-    package var arriving: [ControllerID] {
-        steps.flatMap { step in
-            guard case .insert(let arrival, _) = step else { return [ControllerID]() }
-            return arrival.preorder.map(\.id)
-        }
-    }
-
-    /// The `introTransitionType` of the inserted controllers; if there are several, that of the topmost.
-    var typeOfArrival: TransitionTypeName? {
-        for case .insert(let arrival, _) in steps.reversed() {
-            return arrival.root.flatMap { arrival[$0]?.introTransitionType }
-        }
-        return nil
-    }
-
-    /// A single change of the tree.
-    package enum Edit: Hashable, Sendable {
-        case insert(Hierarchy, at: Place)
-        /// Removes it with everything below it. A primary column that is removed is replaced by the next edit.
-        case remove(ControllerID)
-        /// Moves it with everything below it.
-        case move(ControllerID, to: Place)
-        case select(tabs: ControllerID, index: Int)
-        /// Sets the order of the controllers on a stack.
-        case arrange(navigation: ControllerID, stack: [ControllerID])
-        /// Sets the order of the tabs, and which one is selected.
-        case arrangeTabs(tabs: ControllerID, children: [ControllerID], selected: Int)
-        case collapse(split: ControllerID, Bool)
-    }
-
-    /// Where a controller is inserted, or moved to.
-    package enum Place: Hashable, Sendable {
-        case root
-        case top(ofNavigation: ControllerID)
-        /// The last tab.
-        case tab(ofTabs: ControllerID)
-        case presented(by: ControllerID)
-        case primary(ofSplit: ControllerID)
-        case secondary(ofSplit: ControllerID)
-    }
-}
-
-/// The result of applying a plan.
-package struct HierarchyChange: Hashable, Sendable {
-    /// Every inserted controller, each before those below it.
-    package let arrived: [ControllerID]
-    /// Every removed controller, each before those below it.
-    package let departed: [ControllerID]
-    /// The controllers that remain, but may have other places now.
-    package let moved: [ControllerID]
 }

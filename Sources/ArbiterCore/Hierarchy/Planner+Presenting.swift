@@ -35,7 +35,7 @@ extension Planner {
             steps: [.remove(presented)], presenter: presenter.id, removed: leavers(with: presented),
             disappearing: isPlaced ? hierarchy.visible(from: presented) : [],
             appearing: isPlaced && isUncovering ? hierarchy.visible(from: presenter.id, after: alone) : [],
-            appearanceOrder: .crossed, isBackward: true, leaving: presented)
+            appearanceOrder: .crossed, isBackward: true, leaving: hierarchy[presented])
     }
 }
 

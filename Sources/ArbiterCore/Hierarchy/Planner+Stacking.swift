@@ -58,7 +58,7 @@ extension Planner {
             steps: popped.map { .remove($0) }, removed: popped.flatMap(leavers(with:)),
             disappearing: isVisible ? popped.first.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: isVisible ? hierarchy.visible(from: stack[index]) : [],
-            isBackward: true, leaving: popped.first)
+            isBackward: true, leaving: popped.first.flatMap { hierarchy[$0] })
     }
 }
 
@@ -91,7 +91,7 @@ extension Planner {
             inserted: lineup.arrivals.compactMap(\.root), removed: popped.flatMap(leavers(with:)),
             disappearing: shows ? old.last.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: shows ? source.visible(from: last) : [],
-            isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last : nil,
+            isBackward: isMoving && !isPush, leaving: isMoving && !isPush ? old.last.flatMap { hierarchy[$0] } : nil,
             isAnimated: isMoving)
     }
 

@@ -24,7 +24,7 @@ extension Planner {
             disappearing: before.filter { !visibleAfter.contains($0) },
             appearing: after.filter { !visibleBefore.contains($0) },
             appearanceOrder: unwinding.presenter == nil ? .goingFirst : .crossed,
-            isBackward: true, leaving: unwinding.leaving)
+            isBackward: true, leaving: unwinding.leaving.flatMap { hierarchy[$0] })
     }
 
     /// Makes a container show the child that is, or contains, the destination.

@@ -96,7 +96,7 @@ extension ArbiterStateMachine {
         let types = Set(storyboard.transitionTypes(lostBy: patch).map(\.name))
         guard !segues.isEmpty || !types.isEmpty else { return }
         for transition in unfinished(in: name) {
-            if let segue = transition.request.operationOutline?.segueKey.flatMap({ segues[$0] }) {
+            if let segue = transition.request.segueKeys.lazy.compactMap({ segues[$0] }).first {
                 throw .inUse(.segue(segue.identifier, source: segue.source), by: busy([transition.id], at: now))
             }
             guard !types.isEmpty else { continue }
@@ -112,7 +112,7 @@ extension ArbiterStateMachine {
         guard !added.isEmpty else { return [] }
         return unfinished(in: name).filter { transition in
             transition.isQueued && transition.unmet == nil
-                && transition.request.operationOutline?.segueKey.map(added.contains) == true
+                && transition.request.segueKeys.contains(where: added.contains)
         }
     }
 
@@ -150,18 +150,20 @@ extension Storyboard {
         var names = Set([request.animation?.type].compactMap(\.self))
         guard let operation = request.operation else { return names }
         var arrivals = operation.arrivals
-        if case .segue(let source, let identifier, nil) = operation, let segue = segue(identifier, from: source) {
-            arrivals.append(segue.destination)
+        for case .segue(let source, let identifier, nil) in operation.parts {
+            if let segue = segue(identifier, from: source) { arrivals.append(segue.destination) }
         }
         for arrival in arrivals { names.formUnion(arrival.introTransitionTypes) }
         return names
     }
 }
 
-extension Operation {
-    /// The source and the identifier of a segue; `nil` for another operation.
-    fileprivate var segueKey: Segue.Key? {
-        guard case .segue(let source, let identifier, _) = self else { return nil }
-        return Segue.Key(source: source, identifier: identifier)
+extension TransitionRequest {
+    /// The source and the identifier of each segue that it performs.
+    fileprivate var segueKeys: [Segue.Key] {
+        (operationOutline?.parts ?? []).compactMap { operation in
+            guard case .segue(let source, let identifier, _) = operation else { return nil }
+            return Segue.Key(source: source, identifier: identifier)
+        }
     }
 }

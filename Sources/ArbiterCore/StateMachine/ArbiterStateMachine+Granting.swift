@@ -68,7 +68,7 @@ extension ArbiterStateMachine {
             transition.request.isPlain ? nil : durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.dropTicket(of: transition)
         durable.memory.queued -= 1
-        let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation)
+        let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation) ?? []
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
             fence: durable.lastFence, grantedAt: moment.timestamp, instant: moment.instant, revision: revision,
@@ -189,7 +189,7 @@ extension ArbiterStateMachine {
             .hierarchyChanged(
                 HierarchyUpdate(
                     revision: done.change.revision, transition: transition.id, inserted: done.change.inserted,
-                    removed: done.change.removed, change: .edited(done.edits))),
+                    removed: done.change.removed, change: done.told)),
             in: name, &step)
         return OperationEffect(done: done, appearance: appearance)
     }

@@ -19,6 +19,7 @@ extension ArbiterStateMachine {
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation] = [],
         in step: inout Step
     ) throws(ArbiterError) -> PerformAnswer {
+        try checkRules(operation.neededRules)
         let transition = try owned(id, token: token, in: step)
         let view = view(of: transition, at: step.now)
         let plan: OperationPlan?

@@ -73,6 +73,7 @@ extension ArbiterStateMachine {
             judge(.some([]), in: scene, step: &step)
             settle(scene, step: &step)
         }
+        prune(at: step.now)
     }
 
     /// The process died without closing the journal: fences jump, in case the journal lost its end unnoticed.

@@ -39,7 +39,7 @@ extension Transition {
         let read = locked + request.controllerCount + request.expectations.count + participants.count
         let unread = (request.animation?.userInfo?.count ?? 0) / Limits.controllerIDBytes
         guard case .ended(let ending) = phase else { return read + unread }
-        let resolved = ending.grant?.resolved?.arrivalCounts.controllers ?? 0
+        let resolved = ending.grant?.resolved.reduce(0) { $0 + $1.arrivalCounts.controllers } ?? 0
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
         return read + unread + resolved + changed + ending.appearance.count + (ending.grant?.appearance.count ?? 0)
     }

@@ -32,7 +32,7 @@ package struct DryRun: Hashable, Sendable {
     /// What a granted transition would be, and what it would change if it is completed.
     package struct Preview: Hashable, Sendable {
         /// What its segue would become; `nil` if its operation is no segue.
-        package let resolved: ResolvedSegue?
+        package let resolved: [ResolvedSegue]
         /// The resolved animation; `nil` if there is nothing to animate.
         package let animation: Animation?
         /// The effect of its operation; `nil` if it has none.

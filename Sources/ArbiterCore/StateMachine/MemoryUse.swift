@@ -88,7 +88,7 @@ extension Transition {
         guard case .ended(let ending) = phase else { return request.byteCount }
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
         let told = ending.appearance.count + (ending.grant?.appearance.count ?? 0)
-        let resolved = ending.grant?.resolved?.byteCount ?? 0
+        let resolved = ending.grant?.resolved.reduce(0) { $0 + $1.byteCount } ?? 0
         return request.byteCount + resolved + (changed + told) * Limits.bytesPerName
     }
 }

@@ -128,22 +128,27 @@ extension Scene {
 
     /// Applies the plan of an operation, which gives the hierarchy its next revision.
     ///
-    /// - Returns: the change, its edits, what they touch, and the waiting transitions that have to be refiled because of it.
+    /// - Returns: the change, what it touches, and the waiting transitions that have to be refiled because of it.
     mutating func carryOut(_ plan: OperationPlan, introducedBy type: TransitionTypeName?) -> CarriedOut {
         let edits = plan.isAnimated ? plan.steps.map { $0.introducing(plan.inserted, by: type) } : plan.steps
         let touched = storyboard.hierarchy.touched(by: edits)
+        // A copy of it makes the next line copy the tree.
+        let before = plan.isNet ? storyboard.hierarchy : nil
         let change = storyboard.hierarchy.apply(edits)
         numbers.revision = Revision(rawValue: numbers.revision.rawValue + 1)
         let displaced = queue.waiting(on: change.arrived + change.departed + change.moved)
         return CarriedOut(
             change: Transition.Change(revision: numbers.revision, inserted: plan.inserted, removed: plan.removed),
-            edits: edits, touched: touched, displaced: displaced)
+            told: before.map { NetChange(from: $0, to: storyboard.hierarchy, by: change).told(touching: touched) }
+                ?? .edited(edits),
+            touched: touched, displaced: displaced)
     }
 
     /// What an operation has changed.
     struct CarriedOut {
         let change: Transition.Change
-        let edits: [OperationPlan.Edit]
+        /// The change, as followers are told.
+        let told: HierarchyUpdate.Change
         let touched: TouchedControllers
         /// The waiting transitions whose paths may have changed, to be refiled.
         let displaced: [TransitionID]
@@ -212,7 +217,7 @@ extension Scene {
     func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
         guard plan?.isAnimated ?? (request.animation != nil || request.isInteractive) else { return nil }
         let asked = request.animation ?? AnimationRequest()
-        let type = asked.type ?? plan.flatMap { introduction(of: $0) }
+        let type = asked.type ?? plan?.type
         let known = type.flatMap { storyboard.transitionType($0) }
         let isReversed = asked.isReversed ?? plan?.isBackward ?? false
         return Animation(
@@ -224,12 +229,6 @@ extension Scene {
             isReversed: isReversed,
             direction: asked.direction ?? (isReversed ? .backward : .forward)
         )
-    }
-
-    /// The transition type of an inserted controller, or the type by which a removed controller was inserted.
-    private func introduction(of plan: OperationPlan) -> TransitionTypeName? {
-        guard let leaving = plan.leaving else { return plan.typeOfArrival }
-        return storyboard.hierarchy[leaving]?.introTransitionType
     }
 
     /// The priority of a request: its own, or the scene's default as far as its principal may have it.

@@ -31,7 +31,7 @@ extension Storyboard {
         case .controllers(let locked): named = brought.union(locked)
         }
         if let operation = request.operation {
-            if case .setRoot = operation { return [] }
+            if operation.replacesRoot { return [] }
             named.formUnion(operation.named)
             named.formUnion(names(of: operation))
         }
@@ -40,7 +40,10 @@ extension Storyboard {
     }
 
     /// The ids of the controllers that an operation brings in, also of those that are there already.
-    private func broughtIDs(by operation: Operation) -> Set<ControllerID> {
+    func broughtIDs(by operation: Operation) -> Set<ControllerID> {
+        if case .list(let operations) = operation {
+            return operations.reduce(into: []) { $0.formUnion(broughtIDs(by: $1)) }
+        }
         guard case .segue(let source, let identifier, let given) = operation else {
             return Self.ids(of: operation.arrivals)
         }

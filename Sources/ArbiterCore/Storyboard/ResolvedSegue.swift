@@ -1,4 +1,4 @@
-/// What a segue became at its grant, when its containers decided what it does.
+/// What a segue became at its grant, when its containers decided what it does; or another operation beside one in a list.
 package struct ResolvedSegue: Hashable, Sendable {
     private let kept: KeptOperation
     package let form: Form
@@ -30,13 +30,6 @@ package struct ResolvedSegue: Hashable, Sendable {
     package var arrivalCounts: ArrivalCounts { kept.arrivalCounts }
     /// An estimate of the bytes that it takes.
     var byteCount: Int { kept.byteCount }
-}
-
-extension Storyboard {
-    /// What a segue would become now; `nil` if the operation is no segue.
-    func resolved(_ operation: Operation?) -> ResolvedSegue? {
-        operation.flatMap { try? course(of: $0) }.map { ResolvedSegue($0) }
-    }
 }
 
 extension ResolvedSegue: BinaryCodable {

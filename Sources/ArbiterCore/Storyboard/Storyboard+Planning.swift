@@ -12,6 +12,7 @@ extension Storyboard {
     func plan(
         _ operation: Operation, reserving reserved: Set<ControllerID> = []
     ) throws(OperationRefusal) -> OperationPlan? {
+        if case .list(let operations) = operation { return try plan(each: operations, reserving: reserved) }
         let planner = Planner(hierarchy: hierarchy, reserved: reserved)
         guard let course = try course(of: operation) else { return try planner.plan(operation) }
         switch course {
@@ -38,7 +39,7 @@ extension Planner {
         case .expand(let split): try expand(split)
         case .setTabs(let tabs, let controllers, let selected): try setTabs(controllers, selected: selected, of: tabs)
         case .setRoot(let controller): try setRoot(controller)
-        case .segue(let source, _, _): preconditionFailure("the segue from \(source) was not resolved to an operation")
+        case .segue, .list: preconditionFailure("\(operation) was not resolved to an operation")
         }
     }
 }
@@ -46,7 +47,7 @@ extension Planner {
 // MARK: - Which subtrees an operation locks
 
 extension Storyboard {
-    /// The existing controllers whose subtrees an operation locks with the scope `operation`.
+    /// The existing controllers whose subtrees an operation, which is no list, locks with the scope `operation`.
     ///
     /// They do not change as long as the controllers that the operation names keep their places.
     func anchors(of operation: Operation) -> [ControllerID] {
@@ -57,7 +58,7 @@ extension Storyboard {
             case .push, .pop, .popTo, .popToRoot, .setStack, .select, .collapse, .expand, .setTabs:
                 [operation.target.flatMap { hierarchy[$0]?.id }]
             // It locks the whole scene.
-            case .setRoot: []
+            case .setRoot, .list: []
             case .showDetail(let split, let controller): [detailAnchor(of: controller, in: split)]
             case .segue(let source, _, _): segueAnchors(of: operation, from: source)
             }

@@ -6,8 +6,8 @@ extension Storyboard {
     /// A controller that does not exist gets a path of its own, under its id. So its scope conflicts with scopes of the
     /// whole scene, whose operations may insert it, and with scopes that name it too.
     package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
-        if case .setRoot? = operation { return Self.wholeScene }
-        var controllers = operation.map { touched(by: $0) } ?? []
+        if scope == .scene { return Self.wholeScene }
+        guard var controllers = operation.map({ touched(by: $0) }) ?? [] else { return Self.wholeScene }
         switch scope {
         case .scene: return Self.wholeScene
         case .operation: break
@@ -43,7 +43,14 @@ extension Storyboard {
     }
 
     /// The anchors of an operation; if it is impossible now, one of the controllers that it names.
-    private func touched(by operation: Operation) -> [ControllerID] {
+    ///
+    /// - Returns: `nil` for the whole scene.
+    private func touched(by operation: Operation) -> [ControllerID]? {
+        switch operation {
+        case .setRoot: return nil
+        case .list(let operations): return anchors(ofEach: operations)
+        default: break
+        }
         let anchors = anchors(of: operation)
         guard anchors.isEmpty else { return anchors }
         let names = names(of: operation)
@@ -52,6 +59,7 @@ extension Storyboard {
 
     /// The controllers that the anchors of an operation depend on.
     func names(of operation: Operation) -> [ControllerID] {
+        if case .list(let operations) = operation { return names(ofEach: operations) }
         guard case .segue(let source, let identifier, let given) = operation,
             let segue = segue(identifier, from: source), segue.kind == .unwind,
             let destination = (given ?? segue.destination).root

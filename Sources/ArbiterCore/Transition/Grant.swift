@@ -13,14 +13,14 @@ extension Transition {
         package let animation: Animation?
         /// The appearance events that the views get when it begins to run.
         package let appearance: [AppearanceEvent]
-        /// What its segue became; `nil` if its operation is no segue.
-        package let resolved: ResolvedSegue?
+        /// What its segue became, or each operation of its list; none if no segue is among them.
+        package let resolved: [ResolvedSegue]
         /// The rules under which its operation was planned, and is carried out; other ones may plan it in another way.
         let rules: Rules
 
         init(
             fence: Fence, grantedAt: Timestamp, instant: Instant, revision: Revision, presenter: ControllerID?,
-            animation: Animation?, appearance: [AppearanceEvent], resolved: ResolvedSegue?, rules: Rules
+            animation: Animation?, appearance: [AppearanceEvent], resolved: [ResolvedSegue], rules: Rules
         ) {
             self.fence = fence
             self.grantedAt = grantedAt
@@ -35,7 +35,7 @@ extension Transition {
 
         /// The same grant of a transition that has got its operation since.
         func performing(
-            _ plan: OperationPlan, animation: Animation?, resolved: ResolvedSegue?, rules: Rules
+            _ plan: OperationPlan, animation: Animation?, resolved: [ResolvedSegue], rules: Rules
         ) -> Grant {
             Grant(
                 fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: plan.presenter,
@@ -74,7 +74,7 @@ extension Transition.Grant: BinaryCodable {
         writer.write(presenter)
         writer.write(animation)
         writer.write(appearance)
-        writer.write(resolved)
+        writer.write(ResolvedSegues(of: resolved))
         writer.write(rules)
     }
 
@@ -82,6 +82,28 @@ extension Transition.Grant: BinaryCodable {
         self.init(
             fence: try reader.read(), grantedAt: try reader.read(), instant: try reader.read(),
             revision: try reader.read(), presenter: try reader.readOptional(), animation: try reader.readOptional(),
-            appearance: try reader.readArray(), resolved: try reader.readOptional(), rules: try reader.read())
+            appearance: try reader.readArray(), resolved: try reader.read(ResolvedSegues.self).all,
+            rules: try reader.read())
+    }
+}
+
+/// What the segues of a grant became, as it is stored: a list has several.
+private struct ResolvedSegues: BinaryCodable {
+    let all: [ResolvedSegue]
+
+    init(of all: [ResolvedSegue]) { self.all = all }
+
+    func encode(to writer: inout BinaryWriter) {
+        writer.write(UInt8(min(all.count, 2)))
+        if all.count > 1 { writer.write(all) } else if let only = all.first { writer.write(only) }
+    }
+
+    init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
+        switch try reader.read(UInt8.self) {
+        case 0: all = []
+        case 1: all = [try reader.read()]
+        case 2: all = try reader.readArray()
+        default: throw reader.malformed("what segues became")
+        }
     }
 }

@@ -172,9 +172,10 @@ extension Rejection: BinaryCodable {
             writer.write(UInt8(0))
             writer.write(failure)
         case .invalidOperation(let refusal):
-            writer.write(UInt8(1))
+            writer.write(UInt8(refusal.index == nil ? 1 : 4))
             writer.writeWord(refusal.code)
             writer.write(refusal.detail)
+            if let index = refusal.index { writer.write(UInt8(clamping: index)) }
         case .scopeGone(let controller):
             writer.write(UInt8(2))
             writer.write(controller)
@@ -190,6 +191,11 @@ extension Rejection: BinaryCodable {
             self = .invalidOperation(OperationRefusal(code: try reader.readWord(), detail: try reader.readText()))
         case 2: self = .scopeGone(try reader.read())
         case 3: self = .sceneGone
+        case 4:
+            self = .invalidOperation(
+                OperationRefusal(
+                    code: try reader.readWord(), detail: try reader.readText(),
+                    index: Int(try reader.read(UInt8.self))))
         default: throw reader.malformed("a rejection")
         }
     }

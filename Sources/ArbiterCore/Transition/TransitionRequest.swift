@@ -50,7 +50,7 @@ package struct TransitionRequest: Hashable, Sendable {
         /// The oldest rules that know all of it.
         var neededRules: Rules {
             guard !interrupts, interruptibility == nil, unmet == .reject else { return .second }
-            return expectations.lazy.map(\.neededRules).max() ?? .first
+            return max(operation?.neededRules ?? .first, expectations.lazy.map(\.neededRules).max() ?? .first)
         }
     }
 
@@ -130,7 +130,7 @@ extension TransitionRequest {
         set { details.operation = newValue.map { KeptOperation($0) } }
     }
     /// The operation in its stored form, packed or not.
-    var keptOperation: KeptOperation? { shared?.value.operation }
+    package var keptOperation: KeptOperation? { shared?.value.operation }
     /// What must hold at the grant, at most `Limits.expectations`.
     package var expectations: [Expectation] {
         get { shared?.value.expectations ?? [] }
@@ -221,11 +221,8 @@ extension TransitionRequest {
 
     /// The operation with what its scope depends on, available without unpacking.
     ///
-    /// Of a packed operation, an inserted hierarchy is only its root, as a view, and a `setStack` has no controllers.
+    /// Of a packed operation, an inserted hierarchy is only its root, as a view, and a `setStack` has no controllers. A list is whole.
     package var operationOutline: Operation? { keptOperation?.outline }
-
-    /// How much its operation inserts; `nil` if there is no operation.
-    package var arrivalCounts: ArrivalCounts? { keptOperation?.arrivalCounts }
 
     /// How many controllers its operation inserts.
     var controllerCount: Int { keptOperation?.arrivalCounts.controllers ?? 0 }

@@ -28,6 +28,8 @@ package struct Limits: Hashable, Sendable {
     /// Controllers in a scope's list.
     package static let scopeControllers = 64
     package static let expectations = 16
+    /// How many operations a list of them has.
+    package static let listedOperations = 2...16
 
     // MARK: Scenes
 

@@ -100,17 +100,17 @@ struct TransitionEndpoints: Sendable {
 
     func perform(_ call: Call) throws(Problem) {
         var transition = ActedTransition()
-        var operation: Operation?
+        var operation = AskedOperation()
         var expectations: [Expectation] = []
         try call.readBody { field, value throws(Problem) in
             switch field {
-            case "operation": operation = try value.operation(field)
+            case "operation", "operations": try operation.read(field, from: &value)
             case "expect": expectations = try value.expectations(field)
             default: try transition.read(field, &value)
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
-        guard let operation else { throw Problem.missing("operation") }
+        guard let operation = operation.value else { throw Problem.missing("operation") }
         try shards.engine(of: id).perform(
             id, token: token, operation, expecting: expectations, by: call.takeAsker()
         ) { result in

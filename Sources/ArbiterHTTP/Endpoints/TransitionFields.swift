@@ -16,6 +16,7 @@ struct AskedTransition: Sendable {
     ///   - maySetWait: whether the call may park, so that the request may say how long.
     /// - Throws: a problem that names the field.
     init(_ call: Call, maySetWait: Bool) throws(Problem) {
+        var operation = AskedOperation()
         isDryRun = try call.query.value(of: .dryRun, Bool.init(_:field:)) ?? false
         try call.readBody { field, value throws(Problem) in
             switch field {
@@ -31,13 +32,14 @@ struct AskedTransition: Sendable {
             case "wait" where maySetWait: wait.body = try value.seconds(field, in: Limits.waitDurations)
             case "scope": request.scope = try value.scope(field)
             case "priority": request.priority = try value.priority(field)
-            case "operation": request.operation = try value.operation(field)
+            case "operation", "operations": try operation.read(field, from: &value)
             case "expect": request.expectations = try value.expectations(field)
             case "animation": request.animation = try value.animation(field)
             case "onExpiry": request.onExpiry = try value.word(field)
             default: try request.readCooperation(field, &value)
             }
         }
+        request.operation = operation.value
         if request.scope == .operation, request.operation == nil {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
@@ -54,6 +56,21 @@ struct AskedTransition: Sendable {
             request.idempotencyKey = try IdempotencyKey(ofRequest: key)
         }
         if maySetWait { try wait.readQueryAndHeader(of: call) }
+    }
+}
+
+/// What a request does to the hierarchy: `operation`, or several as `operations`.
+struct AskedOperation {
+    private(set) var value: Operation?
+    private var field: String?
+
+    /// - Throws: a problem that names the field.
+    mutating func read(_ field: String, from reader: inout JSONReader) throws(Problem) {
+        if let other = self.field {
+            throw .invalid(field, "cannot be given together with \"\(other)\"")
+        }
+        self.field = field
+        value = field == "operations" ? try reader.operations(field) : try reader.operation(field)
     }
 }
 

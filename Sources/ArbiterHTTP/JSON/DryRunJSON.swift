@@ -84,7 +84,7 @@ extension JSONWriter {
         member("revision", dryRun.revision.rawValue)
         switch dryRun.outcome {
         case .granted(let preview), .grantedInterrupting(_, let preview):
-            if let resolved = preview.resolved { member("resolved", resolved, isSummary: false) }
+            resolved(preview.resolved, isSummary: false)
             if let animation = preview.animation { member("animation", animation) }
             if let presenter = preview.plan?.presenter { member("presenter", presenter) }
         case .noop: member("noop", true)

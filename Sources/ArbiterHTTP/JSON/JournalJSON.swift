@@ -55,7 +55,7 @@ extension JSONWriter {
         case .perform(let id, let operation):
             member("command", "perform")
             member("id", id)
-            member("operation", operation)
+            member(operation)
         case .markReady(let id, let client):
             member("command", "markReady")
             member("id", id)

@@ -15,6 +15,27 @@ extension JSONReader {
     }
 }
 
+extension JSONReader {
+    /// Reads the operations of a transition: `[{"type": "popToRoot", …}, {"type": "push", …}]`; a list of one is that operation.
+    ///
+    /// - Throws: a problem that names the field within it.
+    mutating func operations(_ field: String) throws(Problem) -> Operation {
+        var operations: [Operation] = []
+        var remaining = Limits.controllers
+        try array(field, upTo: Limits.listedOperations.upperBound) { element, reader throws(Problem) in
+            let operation = try reader.operation(element)
+            remaining -= operation.arrivals.reduce(0) { $0 + $1.count }
+            guard remaining >= 0 else {
+                throw reader.invalid(
+                    element, "brings in too many controllers: the list has more than \(Limits.controllers)")
+            }
+            operations.append(operation)
+        }
+        guard let first = operations.first else { throw invalid(field, "must have one operation at least") }
+        return operations.count == 1 ? first : .list(operations)
+    }
+}
+
 /// An operation whose members are being read, in any order.
 private struct OperationDraft {
     private var type: OperationType?
@@ -196,22 +217,37 @@ extension OperationType {
 // MARK: - Writing
 
 extension JSONWriter {
-    /// Writes an operation as it was requested.
+    /// Writes an operation as it was requested: `operation`, or the list `operations`.
+    mutating func member(_ operation: Operation) {
+        if case .list(let operations) = operation {
+            array("operations", operations) { writer, operation in writer.object { $0.members(of: operation) } }
+        } else {
+            object("operation") { $0.members(of: operation) }
+        }
+    }
+
+    /// Writes the summary of an operation, or of each one of a list.
+    mutating func summary(of kept: KeptOperation) {
+        if kept.isList {
+            array("operations", kept.parts) { writer, part in
+                writer.object { $0.members(of: part.outline, bringing: part.arrivalCounts) }
+            }
+        } else {
+            object("operation") { $0.members(of: kept.outline, bringing: kept.arrivalCounts) }
+        }
+    }
+
+    /// Writes the members of an operation, which is no list.
     ///
     /// With `counts`, writes a summary: the roots and the number of the controllers to insert. The operation's outline
     /// is enough for that.
     ///
     /// - Parameters:
-    ///   - name: the name of the member.
     ///   - operation: the operation, or its outline.
     ///   - type: another type than the operation's own.
     ///   - counts: how much it inserts, for a summary.
-    mutating func member(
-        _ name: StaticString, _ operation: Operation, as type: String? = nil, bringing counts: ArrivalCounts? = nil
-    ) {
-        begin(name)
-        beginObject()
-        member("type", type ?? operation.type.rawValue)
+    mutating func members(of operation: Operation, as type: String? = nil, bringing counts: ArrivalCounts? = nil) {
+        if let type = type ?? operation.type?.rawValue { member("type", type) }
         switch operation {
         case .present(let presenter, let controller):
             member("presenter", presenter)
@@ -253,17 +289,28 @@ extension JSONWriter {
             member("source", source)
             member("identifier", identifier.description)
             if let destination { arrival(destination, counts, named: "destination") }
+        case .list: preconditionFailure("a list is written as an array")
         }
-        endObject()
     }
 
-    /// Writes what a segue became.
-    mutating func member(_ name: StaticString, _ resolved: ResolvedSegue, isSummary: Bool) {
+    /// Writes what a segue became, or what each operation of a list did.
+    mutating func resolved(_ resolved: [ResolvedSegue], isSummary: Bool) {
+        switch resolved.count {
+        case 0: break
+        case 1: object("resolved") { $0.members(of: resolved[0], isSummary: isSummary) }
+        default:
+            array("resolved", resolved) { writer, each in
+                writer.object { $0.members(of: each, isSummary: isSummary) }
+            }
+        }
+    }
+
+    private mutating func members(of resolved: ResolvedSegue, isSummary: Bool) {
         let type = resolved.form == .operation ? nil : resolved.form.rawValue
         if isSummary {
-            member(name, resolved.outline, as: type, bringing: resolved.arrivalCounts)
+            members(of: resolved.outline, as: type, bringing: resolved.arrivalCounts)
         } else {
-            member(name, resolved.operation, as: type)
+            members(of: resolved.operation, as: type)
         }
     }
 

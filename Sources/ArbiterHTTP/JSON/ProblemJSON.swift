@@ -26,6 +26,7 @@ extension Problem {
         if let field { writer.member("field", field) }
         if let expected { writer.member("expected", expected) }
         if let actual { writer.member("actual", actual) }
+        if let index { writer.member("index", index) }
         if let busy {
             writer.object("holder") { writer in
                 let holder = busy.holder.transition

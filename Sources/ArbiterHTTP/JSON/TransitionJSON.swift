@@ -93,10 +93,10 @@ extension JSONWriter {
 
     /// The operation and its conditions.
     mutating func askedMembers(of request: TransitionRequest, isSummary: Bool = false) {
-        if isSummary, let outline = request.operationOutline {
-            member("operation", outline, bringing: request.arrivalCounts)
+        if isSummary {
+            if let kept = request.keptOperation { summary(of: kept) }
         } else if let operation = request.operation {
-            member("operation", operation)
+            member(operation)
         }
         if !request.expectations.isEmpty { member("expect", request.expectations) }
         if request.unmet != .reject { member("unmet", request.unmet.rawValue) }
@@ -109,7 +109,7 @@ extension JSONWriter {
     private mutating func resultMembers(
         of transition: Transition, _ grant: Transition.Grant, isSummary: Bool
     ) {
-        if let resolved = grant.resolved { member("resolved", resolved, isSummary: isSummary) }
+        resolved(grant.resolved, isSummary: isSummary)
         if let animation = grant.animation { member("animation", animation.completed(by: transition.gesture)) }
         if let presenter = grant.presenter { member("presenter", presenter) }
         member("requestedRevision", transition.requestedRevision.rawValue)
@@ -138,6 +138,7 @@ extension JSONWriter {
             case .invalidOperation(let refusal):
                 member("code", refusal.code.rawValue)
                 member("detail", refusal.detail)
+                if let index = refusal.index { member("index", index) }
             case .sceneGone:
                 member("code", Problem.Code.unknownScene.rawValue)
                 member("detail", "The scene was deleted while the ticket was set aside.")

@@ -31,6 +31,7 @@ extension Problem {
             self.init(.unknownTransition, "No transition \(id) is known; if there was one, it ended long ago.")
         case .operationRefused(let refusal):
             self.init(Code(refusal.code), refusal.detail)
+            index = refusal.index
         case .expectationFailed(let failure):
             self.init(.expectationFailed, failure.text, field: "expect")
             expected = failure.expectation.text

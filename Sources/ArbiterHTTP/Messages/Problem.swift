@@ -16,6 +16,8 @@ package struct Problem: Error, Sendable {
     var expected: String?
     /// What was found instead.
     var actual: String?
+    /// Which operation of a list is refused, counted from 0.
+    var index: Int?
     /// The transition that it is about, as it ended or will end.
     var transition: TransitionView?
     /// Whether the operation of a transition that ended without its owner was applied.

@@ -62,7 +62,7 @@ export class Actions {
     this.#revoked = transition;
     const { document } = transition;
     const has = document.state === 'queued' ? 'waits for' : 'has locked';
-    setText(byId('revoke-what'), `${who(document)} ${has} ${lockWords(document)}, to ${operationWords(document.operation)}. `
+    setText(byId('revoke-what'), `${who(document)} ${has} ${lockWords(document)}, to ${operationWords(document)}. `
       + 'The tree will stay as it is, and the next in the queue will have its turn.');
     byId('revoke-reason').value = '';
     verdict('revoke', '', '');

@@ -5,7 +5,7 @@ import { Blockers } from './blockers.js';
 import { byId, el, keep, setHidden, setText } from './dom.js';
 import { ENDED_SHOWN, RUNNING_SHOWN, WAITING_SHOWN } from './limits.js';
 import { inWords, who } from './names.js';
-import { operationWords } from './operations.js';
+import { operationTypes, operationWords } from './operations.js';
 import { WiresView } from './wires-view.js';
 import {
   clockTime, duration, endWords, hasFailed, holdWords, interrupterOf, isEndKnown, lockWords, lossOf, lossWords, outcomeWord,
@@ -97,7 +97,7 @@ export class LanesView {
     card.className = `card ${document.state === 'preparing' ? 'prepares' : 'runs'}`;
     setText(head.children[0], who(document));
     setText(head.children[1], `for ${duration(now - (granted ?? now))}`);
-    setText(what, `It has locked ${lockWords(document)}, to ${operationWords(document.operation)}. It ${holdWords(transition)}.`);
+    setText(what, `It has locked ${lockWords(document)}, to ${operationWords(document)}. It ${holdWords(transition)}.`);
     setHidden(why, true);
     const shown = [];
     if (Number.isFinite(loss.at)) {
@@ -131,7 +131,7 @@ export class LanesView {
     card.className = 'card waits';
     setText(head.children[0], `${index + 1}.\u00a0${who(document)}`);
     setText(head.children[1], `for ${duration(now - requested)}`);
-    setText(what, `It wants to ${operationWords(document.operation)}. ${blockers.words(transition)}`);
+    setText(what, `It wants to ${operationWords(document)}. ${blockers.words(transition)}`);
     setHidden(why, true);
     const shown = [];
     if (until.queue !== undefined) {
@@ -161,7 +161,7 @@ export class LanesView {
     if (!what.firstChild) what.append(el('span', { class: 'outcome' }), el('span', { class: 'calm' }));
     const spent = isEndKnown(document) ? ` · ${spentWords(requested, granted, ended)}` : '';
     setText(what.children[0], outcomeWord(document));
-    setText(what.children[1], ` · ${inWords(document.operation?.type ?? 'no operation')}${spent}`);
+    setText(what.children[1], ` · ${operationTypes(document)}${spent}`);
     setText(why, endWords(document));
     card.title = ended && isEndKnown(document) ? clockTime(ended) : '';
   }

@@ -56,7 +56,7 @@ function holder(model, isWithheld) {
   const others = granted.slice(1).map(each => `${who(each.document)} (${lockWords(each.document)})`);
   const beside = others.length ? ` At the same time, others hold other locks: ${list(others, 3)}.` : '';
   const lock = `has held the lock of ${lockWords(document)} for ${duration(now - (first.granted ?? now))}`;
-  const text = `${lock}, to ${operationWords(document.operation)}. It ${holdWords(first)}.${left}${beside}`;
+  const text = `${lock}, to ${operationWords(document)}. It ${holdWords(first)}.${left}${beside}`;
   return { transition: first, text };
 }
 
@@ -67,7 +67,7 @@ function next(model) {
   if (!first) return { transition: null, text: isHidden(model) ? 'Not known.' : 'Nobody waits.' };
   const more = Math.max(counts.queued, queued.length) - 1;
   const rest = more ? ` After it ${plural(more, 'more ticket')} wait${more === 1 ? 's' : ''}.` : '';
-  const text = `has waited ${duration(model.now() - first.requested)}, to ${operationWords(first.document.operation)}.`;
+  const text = `has waited ${duration(model.now() - first.requested)}, to ${operationWords(first.document)}.`;
   return { transition: first, text: `${text} ${new Blockers(model).words(first)}${rest}` };
 }
 

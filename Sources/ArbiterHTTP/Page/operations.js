@@ -72,9 +72,17 @@ export const LABELS = {
   source: 'Of the controller',
 };
 
-/** What an operation does, after "to". */
-export function operationWords(operation) {
-  if (!operation) return 'animate without changing the tree';
+/** What a transition does to the tree, after "to". */
+export function operationWords({ operation, operations = operation ? [operation] : [] }) {
+  return operations.length ? operations.map(wordsOf).join(', then ') : 'animate without changing the tree';
+}
+
+/** The types of what a transition does to the tree. */
+export function operationTypes({ operation, operations = operation ? [operation] : [] }) {
+  return operations.length ? operations.map(({ type }) => inWords(type)).join(', ') : 'no operation';
+}
+
+function wordsOf(operation) {
   // A newer daemon may have others.
   const kind = Object.hasOwn(OPERATIONS, operation.type) ? OPERATIONS[operation.type] : null;
   return kind ? kind.words(operation, inWords(idOf(operation.controller))) : `perform ${inWords(operation.type)}`;

@@ -9,7 +9,7 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 
 /** The members of a request, which a transition shows as they were asked for. */
 const ASKED = [
-  'client', 'scene', 'scope', 'priority', 'operation', 'expect', 'animation', 'interactive', 'policy', 'participants',
+  'client', 'scene', 'scope', 'priority', 'operation', 'operations', 'expect', 'animation', 'interactive', 'policy', 'participants',
   'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
   'whenBusy', 'interruptible', 'unmet',
 ];
@@ -124,7 +124,7 @@ function factsOf(transition, model, now) {
   const { document, requested, granted, running, ended } = transition;
   /** @type {[string, string | null | undefined | false][]} */
   const facts = [
-    ['Wants to', operationWords(document.operation)],
+    ['Wants to', operationWords(document)],
     ['Locks', lockWords(document)],
     ['Asked at', clockTime(requested) + revisionWords(document)],
     ['Granted at', granted !== null && `${clockTime(granted)}, after ${duration(granted - requested)}`],

@@ -47,8 +47,8 @@ const isOperation = objectWith({
 const isTransition = objectWith({
   id: isText, state: oneOf('queued', 'preparing', 'running', 'ended'), requestedAt: isInstant, grantedAt: maybe(isInstant),
   endedAt: maybe(isInstant), outcome: maybe(isText), reason: maybe(isText), client: maybe(isText), scope: either(isText, isNames),
-  locks: maybe(isNames), blockers: maybe(isNames), operation: maybe(isOperation), inserted: maybe(isNames), removed: maybe(isNames),
-  laggards: maybe(isNames), participants: maybe(listOf(objectWith({ client: isText, state: isText }))),
+  locks: maybe(isNames), blockers: maybe(isNames), operation: maybe(isOperation), operations: maybe(listOf(isOperation)),
+  inserted: maybe(isNames), removed: maybe(isNames), laggards: maybe(isNames), participants: maybe(listOf(objectWith({ client: isText, state: isText }))),
   interaction: maybe(objectWith({ fraction: maybe(isNumber) })), coalesce: maybe(objectWith({ key: isText })),
   unmetExpectation: maybe(objectWith({ expected: isText, actual: isText })),
   priority: maybe(isNumber), interruptedBy: maybe(isText),

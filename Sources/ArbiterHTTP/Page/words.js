@@ -208,7 +208,7 @@ export const plural = (count, word) => `${count.toLocaleString('en')} ${word}${c
 /** The life of a transition so far, in a few sentences. @param {Transition} transition @param {number} now */
 export function lifeWords(transition, now) {
   const { document, requested, granted, ended } = transition;
-  const first = `${who(document)}, to ${operationWords(document.operation)}, asked at ${clockTime(requested)}.`;
+  const first = `${who(document)}, to ${operationWords(document)}, asked at ${clockTime(requested)}.`;
   const waited = (granted ?? ended ?? now) - requested;
   const wait = waited > 20 && (granted !== null || isEndKnown(document)) ? ` It ${granted === null && ended === null ? 'has waited' : 'waited'} ${duration(waited)}.` : '';
   if (ended === null && granted === null) return first + wait;

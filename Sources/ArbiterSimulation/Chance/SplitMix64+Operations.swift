@@ -5,8 +5,21 @@ internal import ArbiterTestKit
 // Random operations and scopes, mostly possible ones.
 
 extension SplitMix64 {
-    /// An operation that mostly would change the tree.
+    /// An operation that mostly would change the tree, now and then a list of some.
     mutating func operation(in scene: NaiveScene, wanted: [ControllerID]) -> Operation {
+        guard isOnce(in: 6) else { return single(in: scene, wanted) }
+        var scene = scene
+        return .list(
+            (0..<Int.random(in: 2...4, using: &self)).map { _ in
+                let operation = single(in: scene, wanted)
+                if case .done(let change) = scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) {
+                    scene.tree = change.tree
+                }
+                return operation
+            })
+    }
+
+    private mutating func single(in scene: NaiveScene, _ wanted: [ControllerID]) -> Operation {
         for _ in 0..<4 {
             let operation = someOperation(in: scene, wanted)
             if case .done = scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) { return operation }

@@ -70,4 +70,6 @@ package enum Fault: String, Sendable, CaseIterable {
     case uselessInterruption
     /// A ticket that is set aside keeps others waiting.
     case blockingAside
+    /// Of a list of operations, the last one is not applied.
+    case partialList
 }

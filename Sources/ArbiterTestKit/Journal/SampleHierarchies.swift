@@ -96,6 +96,10 @@ package enum SampleHierarchies {
         .setRoot(everything),
         .segue(source: id("home"), segue("détail")),
         .segue(source: id("home"), segue("détail"), destination: everything),
+        .list([
+            .dismiss(id("sheet")), .setStack(navigation: id("nav"), controllers: [view("home"), everything]),
+            .segue(source: id("home"), segue("détail")),
+        ]),
     ]
 
     package static func id(_ text: String) -> ControllerID { known(ControllerID(text), text) }

@@ -116,7 +116,8 @@ struct ChromeTrace {
         let ended = Self.microseconds(transition["endedAt"])
         let (waited, end) = (granted ?? ended ?? now, ended ?? now)
         let track = track(of: transition, in: scene)
-        let name = transition["operation"]?["type"]?.string ?? "lock"
+        let operations = transition["operations"]?.array ?? [transition["operation"]].compactMap(\.self)
+        let name = operations.isEmpty ? "lock" : operations.compactMap { $0["type"]?.string }.joined(separator: ", ")
         let outcome = transition["outcome"]?.string ?? ""
 
         func add(_ phase: JSONValue, _ name: String, _ at: Int, _ members: [String: JSONValue]) {

@@ -55,7 +55,9 @@ struct PerformCommand: ClientCommand {
     @OptionGroup var transition: OwnedArguments
 
     @Option(
-        help: ArgumentHelp("The operation, as JSON; it is applied when the transition is completed.", valueName: "json")
+        help: ArgumentHelp(
+            "The operation, as JSON, or a list of them; it is applied when the transition is completed.",
+            valueName: "json")
     )
     var operation: String
 
@@ -67,7 +69,7 @@ struct PerformCommand: ClientCommand {
     func validate() throws { _ = try members() }
 
     private func members() throws -> [String: JSONValue] {
-        var members = ["operation": try JSONValue(objectOf: "--operation", operation)]
+        var members = try TransitionOperation(ofOption: operation).members
         if let expect { members["expect"] = try JSONValue(of: "--expect", expect) }
         return members
     }

@@ -12,7 +12,9 @@ struct RequestOptions: ParsableArguments {
     var scope: String?
 
     @Option(
-        help: ArgumentHelp("The operation, as JSON; it is applied when the transition is completed.", valueName: "json")
+        help: ArgumentHelp(
+            "The operation, as JSON, or a list of them; it is applied when the transition is completed.",
+            valueName: "json")
     )
     var operation: String?
 
@@ -42,7 +44,7 @@ struct RequestOptions: ParsableArguments {
 
     func validate() throws { _ = try made() }
 
-    /// - Throws: `ValidationError` if the operation is no JSON object, or an id of the scope is empty.
+    /// - Throws: `ValidationError` if the operation is no JSON object and no list, or an id of the scope is empty.
     func made() throws -> TransitionOptions {
         guard priority.map({ -1_000...1_000 ~= $0 }) ?? true else {
             throw ValidationError("--priority must be an integer from -1000 to 1000")
@@ -66,7 +68,7 @@ struct RequestOptions: ParsableArguments {
         }
         if let expect { options.further["expect"] = try JSONValue(of: "--expect", expect) }
         if let operation {
-            options.operation = TransitionOperation(try JSONValue(objectOf: "--operation", operation))
+            options.operation = try TransitionOperation(ofOption: operation)
         }
         switch scope {
         case "scene": options.scope = .scene
@@ -117,11 +119,15 @@ extension JSONValue {
         self = document
     }
 
-    /// - Throws: `ValidationError`, with the name of the option, if it is no object.
-    init(objectOf option: String, _ text: String) throws {
-        guard let document = try? JSONValue(of: option, text), document.object != nil else {
-            throw ValidationError("\(option) must be a JSON object")
+}
+
+extension TransitionOperation {
+    /// - Throws: `ValidationError` if it is no JSON object, nor a list.
+    init(ofOption text: String) throws {
+        guard let document = try? JSONValue(of: "--operation", text), document.object != nil || document.array != nil
+        else {
+            throw ValidationError("--operation must be a JSON object, or a list of them")
         }
-        self = document
+        self.init(document)
     }
 }

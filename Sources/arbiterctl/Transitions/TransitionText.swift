@@ -16,9 +16,15 @@ struct TransitionText {
 
     func seconds(_ name: String) -> Double? { document[name]?.number }
 
-    /// What it does: the type of its operation and what that concerns, or `lock`.
+    /// What it does: the type of each operation and what that concerns, or `lock`.
     var operation: String {
-        guard let operation = document["operation"]?.object, let type = operation["type"]?.string else { return "lock" }
+        let operations = document["operations"]?.array ?? [document["operation"]].compactMap(\.self)
+        let said = operations.compactMap { $0.object.flatMap { words(of: $0) } }
+        return said.isEmpty ? "lock" : said.joined(separator: ", ")
+    }
+
+    private func words(of operation: [String: JSONValue]) -> String? {
+        guard let type = operation["type"]?.string else { return nil }
         // What comes, goes or is followed is said first, and then where.
         let first = ["controller", "identifier"]
         let names = first + operation.keys.filter { $0 != "type" && !first.contains($0) }.sorted()

@@ -27,6 +27,10 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
     func check(segues: [Segue] = []) throws {
         var storyboard = try Storyboard(hierarchy: .outlined(before), segues: segues)
         #expect(storyboard.anchors(of: operation).map(\.description) == anchor.map { [$0] } ?? [])
+        // Each came in by a type of its own, which tells who leaves.
+        for controller in storyboard.hierarchy.preorder {
+            storyboard.hierarchy.introduce(controller.id, by: TransitionTypeName(controller.id.description))
+        }
         guard let plan = try storyboard.plan(operation) else {
             #expect(after == nil, "it would do nothing")
             return
@@ -42,7 +46,7 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
         #expect(plan.appearing == ids(appearing))
         #expect(plan.appearanceOrder == order)
         #expect(plan.isBackward == isBackward)
-        #expect(plan.leaving?.description == leaving)
+        #expect(plan.type?.description == leaving)
         let (old, new) = (untouched.preorder.map(\.id), storyboard.hierarchy.preorder.map(\.id))
         // A controller may come with the id of one that goes.
         #expect(Set(change.arrived).isSuperset(of: Set(new).subtracting(old)) && new.contains(all: change.arrived))

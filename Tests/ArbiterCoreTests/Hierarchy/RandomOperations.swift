@@ -38,6 +38,20 @@ struct RandomOperations {
         return draw.operation()
     }
 
+    /// Operations that mostly are possible one after the other.
+    mutating func list(on storyboard: Storyboard) -> Operation {
+        var (storyboard, operations) = (storyboard, [Operation]())
+        for _ in 0..<Int.random(in: 2...5, using: &random) {
+            var operation = operation(on: storyboard.hierarchy)
+            for _ in 0..<4 where (try? storyboard.plan(operation)).flatMap(\.self) == nil {
+                operation = self.operation(on: storyboard.hierarchy)
+            }
+            if let plan = (try? storyboard.plan(operation)).flatMap(\.self) { storyboard.hierarchy.apply(plan.steps) }
+            operations.append(operation)
+        }
+        return .list(operations)
+    }
+
     private mutating func name() -> ControllerID { random.name() }
 
     private mutating func arrival() -> Hierarchy { random.arrival() }

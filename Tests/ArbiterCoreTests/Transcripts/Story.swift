@@ -264,7 +264,9 @@ extension Story {
         for (name, time) in left { if let time { lines.append("\(name): \(time.formatted) left") } }
         if let waiting = view.waiting { lines.append("waiting: \(waiting)") }
         if let progress = view.progress { lines.append("finger: \(progress.fraction)") }
-        if let resolved = transition.grant?.resolved { lines.append("became: \(resolved.operation.type.rawValue)") }
+        for resolved in transition.grant?.resolved ?? [] {
+            lines.append("became: \(resolved.operation.type?.rawValue ?? "")")
+        }
         if let grant = transition.grant, grant.animation == nil, transition.request.operation != nil {
             lines.append("no animation")
         }

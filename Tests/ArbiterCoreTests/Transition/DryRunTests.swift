@@ -77,7 +77,7 @@ struct DryRunTests {
         #expect(said.scope == .operation && said.revision == grant.revision)
         #expect(preview.animation == grant.animation && preview.resolved == grant.resolved)
         #expect(preview.plan?.presenter == grant.presenter)
-        #expect((preview.resolved != nil) == isSegue)
+        #expect(preview.resolved.isEmpty != isSegue)
         let ended = try arbiter.end(owner)
         #expect(preview.plan?.inserted == ended.change?.inserted && preview.plan?.removed == ended.change?.removed)
         guard case .ended(let ending) = ended.transition.phase else { return }
@@ -91,7 +91,7 @@ struct DryRunTests {
             said
                 == DryRun(
                     scene: .main, scope: .scene, revision: Revision(rawValue: 0),
-                    outcome: .granted(DryRun.Preview(resolved: nil, animation: nil, plan: nil))))
+                    outcome: .granted(DryRun.Preview(resolved: [], animation: nil, plan: nil))))
         #expect(arbiter.machine.scenes().isEmpty, "the scene was not made")
         let animated = try dryRun(Self.request(animation: AnimationRequest(duration: .seconds(2))))
         guard case .granted(let preview) = animated.outcome else { return }

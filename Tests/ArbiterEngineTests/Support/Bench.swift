@@ -13,13 +13,14 @@ struct Bench<Kept: Journal> {
 
     init(
         _ journal: Kept, time: ManualTime = ManualTime(), limits: Limits = Limits(), terms: Terms = Terms(),
-        recovery: JournalRecovery? = nil
+        recovery: JournalRecovery? = nil, random: any RandomNumberGenerator & Sendable = SystemRandom()
     ) throws {
         self.journal = journal
         self.time = time
         alarm = ManualAlarm(time: time)
         engine = try Engine(
-            limits: limits, journal: journal, terms: terms, recovery: recovery, time: time, alarm: alarm)
+            limits: limits, journal: journal, terms: terms, recovery: recovery, time: time, alarm: alarm,
+            random: random)
     }
 
     /// Lets time pass, and rings the alarms that are due.

@@ -16,10 +16,10 @@ struct JournalJSONTests {
         let shown = try line(
             .serialize(request, id: TransitionID(rawValue: 1), token: Token(high: 0, low: 0)))
         #expect(shown["command"] == "serialize")
-        #expect((shown["operation"] != nil) == (request.operation != nil))
+        #expect((shown["operation"] != nil || shown["operations"] != nil) == (request.operation != nil))
         if let operation = request.operation {
-            let written = JSONWriter.object { $0.member("operation", operation) }
-            #expect(shown["operation"] == (try JSON(written)["operation"]))
+            let written = try JSON(JSONWriter.object { $0.member(operation) })
+            #expect(shown["operation"] == written["operation"] && shown["operations"] == written["operations"])
         }
         #expect(shown["expect"]?.elements.count ?? 0 == request.expectations.count)
         #expect((shown["animation"] != nil) == (request.animation != nil))

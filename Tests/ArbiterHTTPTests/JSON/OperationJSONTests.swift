@@ -54,10 +54,10 @@ struct OperationJSONTests {
     @Test func `an operation is read as what it says, and comes back as it was written`() throws {
         for (json, expected) in Self.sound {
             #expect(try operation(json) == expected)
-            let text = written { $0.member($1, expected) }
+            let text = written { writer, name in writer.object(name) { $0.members(of: expected) } }
             #expect(try operation(text) == expected)
             // The type may also come last.
-            let type = #""type":"\#(expected.type.rawValue)""#
+            let type = #""type":"\#(expected.type?.rawValue ?? "")""#
             let turned = "{" + json.dropFirst(type.utf8.count + 2).dropLast() + "," + type + "}"
             #expect(try operation(turned) == expected)
         }
@@ -74,7 +74,9 @@ struct OperationJSONTests {
         var operations = Self.sound.map(\.1)
         operations.append(.push(navigation: a, controller: tree))
         let summaries = operations.map { operation in
-            written { $0.member($1, operation, bringing: ArrivalCounts(operation)) }
+            written { writer, name in
+                writer.object(name) { $0.members(of: operation, bringing: ArrivalCounts(operation)) }
+            }
         }
         #expect(
             summaries == [

@@ -15,7 +15,7 @@ from . import _bodies, _transport
 from ._aio_gestures import AsyncInteractiveTransition
 from ._aio_hierarchy import AsyncHierarchy
 from ._events import Event, EventStream
-from ._flows import Condition, Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
+from ._flows import Condition, Flows, Operations, Ticket, TransitionOptions, TransitionState, checked_timeout
 from ._held import HeldTransition
 from ._lines import AsyncLines
 from ._wire import MARGIN, Answer, Document, Flow, Result, Send, checked_seconds, now
@@ -360,7 +360,7 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
                 self._lose_session()
 
     async def perform(
-        self, operation: Mapping[str, Any], *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
+        self, operation: Operations, *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
         animated: bool = True,
     ) -> Document:
         """See `Transition.perform`."""

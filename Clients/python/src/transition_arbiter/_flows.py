@@ -7,7 +7,7 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote, urlencode
@@ -41,6 +41,8 @@ SHORTEST_DELAY, LONGEST_DELAY = 0.05, 0.4
 TransitionState = Literal["queued", "preparing", "running", "ended"]
 # What a controller may be.
 Condition = Literal["exists", "absent", "visible", "presented", "presenting", "top", "selected"]
+# What a transition does to the hierarchy: one operation, or several as one.
+Operations = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 # What only a request may say that waits for its turn.
 TURN_FIELDS = ("whenBusy", "unmet")
 
@@ -48,12 +50,13 @@ TURN_FIELDS = ("whenBusy", "unmet")
 class TransitionOptions(TypedDict, total=False):
     """What may be asked of a transition; everything has a default. Durations are seconds.
 
-    The names are those of the wire in snake case, and so are the values. A participant may also be the name of its client,
+    The names are those of the wire in snake case, and so are the values. `operations` are several as one, in place of `operation`. A participant may also be the name of its client,
     and `coalesce` the key. `interruptible` is the wire's object, with `by`, or `False`. `start` never waits, and ignores `when_busy`
     and `unmet`; what waits for a state (`unmet="wait"`) has `queue_seconds`.
     """
 
     operation: Mapping[str, Any]
+    operations: Sequence[Mapping[str, Any]]
     scope: Literal["scene", "operation"] | list[str]
     priority: int
     when_busy: Literal["wait", "interrupt"]
@@ -507,12 +510,13 @@ class Flows:
         body = ticket.named(outcome=outcome) if outcome else ticket.named()
         return (yield from self._act("end", ticket, body)).document()
 
-    def perform(self, ticket: Ticket, operation: Mapping[str, Any], expect: Any) -> Flow[Document]:
-        """Gives a transition the operation that it was begun without.
+    def perform(self, ticket: Ticket, operation: Operations, expect: Any) -> Flow[Document]:
+        """Gives a transition the operation, or the list of them, that it was begun without.
 
         Raises `TransitionEnded` as `end` does.
         """
-        body = ticket.named(operation=operation) if expect is None else ticket.named(operation=operation, expect=expect)
+        asked = {"operation" if isinstance(operation, Mapping) else "operations": operation}
+        body = ticket.named(**asked) if expect is None else ticket.named(**asked, expect=expect)
         answer = yield from self._act("perform", ticket, body)
         if answer.document().get("noop"):
             return answer.document()  # It still has no operation, and runs.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, Literal
 
 from ._events import Flag, Over
-from ._flows import Flows, Ticket, has_ended
+from ._flows import Flows, Operations, Ticket, has_ended
 from ._wire import Document, Flow
 from .errors import ArbiterError, Refused, TransitionEnded
 
@@ -134,7 +134,7 @@ class HeldTransition(Generic[Over]):
         self._finish_end(document)
         return document
 
-    def _performing(self, operation: Mapping[str, Any], expect: Any, animated: bool) -> Flow[Document]:
+    def _performing(self, operation: Operations, expect: Any, animated: bool) -> Flow[Document]:
         self.check()
         performed = yield from self._flows.perform(self._ticket, operation, expect)
         if not performed.get("noop"):

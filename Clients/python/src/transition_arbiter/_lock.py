@@ -120,8 +120,8 @@ class _Words(ABC, Generic[Held, Performed]):
         """The transition of the block that runs."""
 
     @abstractmethod
-    def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> Performed:
-        """Performs an operation; `expect` is what must hold when it is performed."""
+    def perform(self, operation: Operation | list[Operation], *, animated: bool = True, expect: Expectations = None) -> Performed:
+        """Performs an operation, or several as one; `expect` is what must hold when it is performed."""
 
     def perform_segue(
         self, identifier: str, *, source: str, destination: Controller | None = None, **how: Unpack[How]
@@ -189,8 +189,14 @@ class _Words(ABC, Generic[Held, Performed]):
             if self._running is open:
                 self._running = None
 
-    def _options_of(self, operation: Operation, animated: bool, expect: Expectations) -> TransitionOptions:
-        options: TransitionOptions = {**self._options, "operation": operation}
+    def _options_of(
+        self, operation: Operation | list[Operation], animated: bool, expect: Expectations,
+    ) -> TransitionOptions:
+        options: TransitionOptions = {**self._options}
+        if isinstance(operation, list):
+            options["operations"] = operation
+        else:
+            options["operation"] = operation
         if expect is not None:
             options["expect"] = [*options.get("expect", []), *(expect if isinstance(expect, list) else [expect])]
         if not animated:
@@ -285,7 +291,7 @@ class TransitionLock(_Words[Transition, list[str]]):
             finally:
                 open.order.release()
 
-    def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> list[str]:
+    def perform(self, operation: Operation | list[Operation], *, animated: bool = True, expect: Expectations = None) -> list[str]:
         """Performs an operation; `expect` is what must hold when it is performed.
 
         Returns what it has removed. Raises what `Transition.perform` and `Scene.transition` raise.
@@ -378,7 +384,7 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
         if (open := self._current()) is not None:
             open.completed.set()
 
-    async def perform(self, operation: Operation, *, animated: bool = True, expect: Expectations = None) -> list[str]:
+    async def perform(self, operation: Operation | list[Operation], *, animated: bool = True, expect: Expectations = None) -> list[str]:
         """See `TransitionLock.perform`."""
         if (open := self._belongs()) is not None:
             open.check_bare()  # Not after what is drawn now, which may be what asks.

@@ -18,7 +18,7 @@ import httpx
 
 from . import _bodies, _transport
 from ._events import Event, EventStream
-from ._flows import Condition, Flows, Ticket, TransitionOptions, TransitionState, checked_timeout
+from ._flows import Condition, Flows, Operations, Ticket, TransitionOptions, TransitionState, checked_timeout
 from ._held import HeldTransition
 from ._lines import Lines
 from ._sync_gestures import InteractiveTransition
@@ -605,10 +605,10 @@ class Transition(HeldTransition[threading.Event]):
                 self._lose_session()
 
     def perform(
-        self, operation: Mapping[str, Any], *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
+        self, operation: Operations, *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
         animated: bool = True,
     ) -> Document:
-        """Gives it the operation that it was begun without, which is applied when it completes.
+        """Gives it the operation, or the list of them, that it was begun without; it is applied when it completes.
 
         Returns the transition, with what the operation will have ``inserted`` and ``removed``, or with ``noop`` if it would
         change nothing; then another one may follow. `expect` is what must hold now. If it is not `animated`, the `duration` is

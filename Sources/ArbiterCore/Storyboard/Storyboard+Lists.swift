@@ -1,0 +1,213 @@
+// Several operations in one transition.
+
+extension Storyboard {
+    /// What operations come to in the whole that are carried out one after the other.
+    ///
+    /// Unlike other plans, it costs a copy of the tree.
+    ///
+    /// - Returns: `nil` if they would change nothing.
+    /// - Throws: why the first that is not possible is not, with its index.
+    func plan(
+        each operations: [Operation], reserving reserved: Set<ControllerID>
+    ) throws(OperationRefusal) -> OperationPlan? {
+        var storyboard = self
+        var plans: [OperationPlan] = []
+        var change = HierarchyChange()
+        for (index, operation) in operations.enumerated() {
+            do throws(OperationRefusal) {
+                guard let plan = try storyboard.plan(operation, reserving: reserved) else { continue }
+                change.add(storyboard.hierarchy.apply(plan.steps))
+                plans.append(plan)
+            } catch {
+                throw OperationRefusal(code: error.code, detail: error.detail, index: index)
+            }
+        }
+        let net = NetChange(from: hierarchy, to: storyboard.hierarchy, by: change)
+        let touched = hierarchy.touched(by: plans.flatMap(\.steps))
+        return net.isNothing(touching: touched) ? nil : OperationPlan(plans, net)
+    }
+
+    /// What the segues of an operation, or of a list, would become now; none if no segue is among them.
+    ///
+    /// - Returns: of a list, each operation in its place.
+    func resolved(_ operation: Operation?) -> [ResolvedSegue] {
+        guard let operation else { return [] }
+        guard case .list(let operations) = operation else {
+            return (try? course(of: operation)).flatMap(\.self).map { [ResolvedSegue($0)] } ?? []
+        }
+        guard operations.contains(where: { $0.type == .segue }) else { return [] }
+        var storyboard = self
+        return operations.map { operation in
+            let course = (try? storyboard.course(of: operation)).flatMap(\.self)
+            if let plan = (try? storyboard.plan(operation)).flatMap(\.self) { storyboard.hierarchy.apply(plan.steps) }
+            return ResolvedSegue(course ?? .operation(operation))
+        }
+    }
+}
+
+// MARK: - Which subtrees a list locks
+
+extension Storyboard {
+    /// The existing controllers whose subtrees operations lock that are carried out one after the other.
+    ///
+    /// What an operation locks is found where those before it put what they bring in. The rest of the tree is taken as it is now, so
+    /// that the anchors depend only on the places of the controllers that `names(ofEach:)` lists.
+    ///
+    /// - Returns: `nil` if it cannot be told, or if it is the whole scene.
+    func anchors(ofEach operations: [Operation]) -> [ControllerID]? {
+        var sketch = ListSketch(self, operations)
+        var anchors: [ControllerID] = []
+        for operation in operations {
+            guard let touched = sketch.add(operation) else { return nil }
+            anchors += touched
+        }
+        return anchors
+    }
+
+    /// The controllers on whose places the anchors of a list depend.
+    func names(ofEach operations: [Operation]) -> [ControllerID] {
+        var names = Set(operations.flatMap { self.names(of: $0) })
+        for operation in operations where operation.bringsList {
+            names.formUnion(operation.arrivals.compactMap(\.root))
+        }
+        return Array(names)
+    }
+}
+
+/// The part of a hierarchy that decides what a list of operations locks: what they name, with what is above it, and what they bring in.
+private struct ListSketch {
+    private var storyboard: Storyboard
+    /// What the operations so far bring in.
+    private var brought: Set<ControllerID> = []
+    /// Whether an operation so far may have moved controllers to another container within a split.
+    private var hasMoved = false
+
+    init(_ storyboard: Storyboard, _ operations: [Operation]) {
+        self.storyboard = storyboard
+        self.storyboard.hierarchy = storyboard.hierarchy.spine(to: storyboard.names(ofEach: operations))
+    }
+
+    /// Adds the next operation.
+    ///
+    /// - Returns: the existing controllers that it locks; `nil` if it cannot be told, or if it is the whole scene.
+    mutating func add(_ operation: Operation) -> [ControllerID]? {
+        let anchors = storyboard.anchors(of: operation)
+        guard !anchors.isEmpty, bringIn(operation) else { return nil }
+        // What is brought in is below what the operation that brings it in locks.
+        defer { brought.formUnion(storyboard.broughtIDs(by: operation)) }
+        return anchors.filter { !brought.contains($0) }
+    }
+
+    /// Puts what an operation brings in where it will be.
+    ///
+    /// - Returns: whether that can be told.
+    private mutating func bringIn(_ operation: Operation) -> Bool {
+        switch operation {
+        case .present(let source, let arrival): present(arrival, from: source)
+        case .push(let container, let arrival): attach(arrival, to: container)
+        case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
+            arrange(arrivals, in: container)
+        case .showDetail(let split, let arrival): showDetail(arrival, in: split)
+        case .collapse(let split): setCollapsed(split, true)
+        case .expand(let split): setCollapsed(split, false)
+        case .segue: follow(operation)
+        case .dismiss, .pop, .popTo, .popToRoot, .select: true
+        case .setRoot, .list: false
+        }
+    }
+
+    private mutating func follow(_ segue: Operation) -> Bool {
+        guard let course = try? storyboard.course(of: segue) else { return false }
+        switch course {
+        case .operation(let operation): return bringIn(operation)
+        case .unwind: return true
+        case .replacePrimary(let split, let arrival):
+            guard let top = arrival.root, attach(arrival, to: split) else { return false }
+            storyboard.hierarchy.change(split) { $0.primary = top }
+            return true
+        }
+    }
+
+    private mutating func present(_ arrival: Hierarchy, from source: ControllerID) -> Bool {
+        guard let style = arrival.root.flatMap({ arrival[$0] })?.presentationStyle, !(hasMoved && style.seeksContext),
+            let presenter = storyboard.hierarchy.presenter(for: style, from: source)
+        else { return false }
+        return storyboard.hierarchy.attach(arrival, presentedBy: presenter.id)
+    }
+
+    private mutating func attach(_ arrival: Hierarchy, to container: ControllerID) -> Bool {
+        storyboard.hierarchy.attach(arrival, containedIn: container)
+    }
+
+    private mutating func arrange(_ arrivals: [Hierarchy], in container: ControllerID) -> Bool {
+        for arrival in arrivals {
+            // One that is there already may stay as it is, without what is given below it; or may have gone before.
+            let isThere = arrival.root.map { storyboard.hierarchy.container(of: $0) == container } ?? false
+            guard !isThere || arrival.count == 1, attach(arrival, to: container) else { return false }
+        }
+        return true
+    }
+
+    private mutating func showDetail(_ arrival: Hierarchy, in split: ControllerID) -> Bool {
+        guard case .split(let columns)? = storyboard.hierarchy[split]?.content, columns.isCollapsed else {
+            return attach(arrival, to: split)
+        }
+        let isStack = storyboard.hierarchy[columns.primary]?.kind == .navigation
+        return isStack ? attach(arrival, to: columns.primary) : present(arrival, from: split)
+    }
+
+    private mutating func setCollapsed(_ split: ControllerID, _ isCollapsed: Bool) -> Bool {
+        hasMoved = true
+        storyboard.hierarchy.change(split) { $0.isCollapsed = isCollapsed }
+        return true
+    }
+}
+
+extension Hierarchy {
+    /// The controllers of these names with all above them, and the columns of each split among these; it is no whole tree.
+    fileprivate func spine(to names: [ControllerID]) -> Hierarchy {
+        var spine = Hierarchy()
+        spine.root = root
+        for name in names {
+            var next = self[name]
+            // Above one that is known, all are.
+            while let controller = next, spine.controllers.updateValue(controller, forKey: controller.id) == nil {
+                next = controller.parent.flatMap { self[$0] }
+            }
+        }
+        for case .split(let columns) in spine.controllers.values.map(\.content) {
+            for column in columns.all { spine.controllers[column] = self[column] }
+        }
+        return spine
+    }
+
+    fileprivate mutating func attach(_ arrival: Hierarchy, presentedBy presenter: ControllerID) -> Bool {
+        guard add(arrival, below: presenter) else { return false }
+        controllers[presenter]?.presented = arrival.root
+        return true
+    }
+
+    fileprivate mutating func attach(_ arrival: Hierarchy, containedIn container: ControllerID) -> Bool {
+        guard add(arrival, below: container) else { return false }
+        if controllers[container]?.presented == arrival.root { controllers[container]?.presented = nil }
+        return true
+    }
+
+    /// - Returns: whether none of them is above its place.
+    private mutating func add(_ arrival: Hierarchy, below parent: ControllerID) -> Bool {
+        var next = ControllerID?.some(parent)
+        while let above = next {
+            guard arrival[above] == nil else { return false }
+            next = controllers[above]?.parent
+        }
+        for controller in arrival.preorder { controllers[controller.id] = controller }
+        if let top = arrival.root { controllers[top]?.parent = parent }
+        return true
+    }
+
+    fileprivate mutating func change(_ split: ControllerID, by body: (inout Controller.Columns) -> Void) {
+        guard case .split(var columns)? = controllers[split]?.content else { return }
+        body(&columns)
+        controllers[split]?.content = .split(columns)
+    }
+}
