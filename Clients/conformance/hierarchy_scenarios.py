@@ -26,7 +26,7 @@ OPERATIONS = [
     POP,
     {"type": "segue", "source": "list", "identifier": "edit"},
     {"type": "present", "presenter": "editor", "controller": {"id": "sheet", "presentationStyle": "pageSheet"}},
-    {"type": "present", "presenter": "sheet", "controller": {"id": "modal", "kind": "navigation", "children": ["form"]}},
+    {"type": "present", "controller": {"id": "modal", "kind": "navigation", "children": ["form"]}},
     {"type": "push", "navigation": "modal", "controller": "details"},
     {"type": "dismiss", "controller": "sheet"},
     {"type": "segue", "source": "sheet", "identifier": "back"},

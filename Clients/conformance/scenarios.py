@@ -774,12 +774,17 @@ def test_what_looks_and_administrates(daemon, agent):
     assert other.ask("read", id=held["id"])["answer"]["client"] == "owner"
     assert other.ask("read", id="t-0000000000001")["code"] == "unknown-transition"
     assert other.ask("untilIdle", scene="desk-1", timeout=0.2) == {"error": "timedOut"}
+    assert other.ask("untilIdle", scene="desk-1", id="list", timeout=0.2) == {"error": "timedOut"}
     waiting = other.tell("untilIdle", scene="desk-1", quiet=0.2)
     lost = owner.tell("lost", **{"as": "t"})
     assert other.ask("revoke", id=held["id"], reason="a test")["answer"]["outcome"] == "revoked"
     assert lost() == {"outcome": "revoked", "reason": "a test"}
     assert waiting()["answer"]["idleFor"] >= 0.2
-    assert [scene["name"] for scene in other.ask("scenes")["answer"]] == ["desk-1"]
+    other.ask("declare", scene="wall", storyboard={"root": {"id": "tabs", "kind": "tabs", "children": ["page", "ticker"]}})
+    owner.ask("start", scene="wall", options={"scope": ["ticker"]}, **{"as": "endless"})
+    assert other.ask("untilIdle", scene="wall", id="page", quiet=0.1)["answer"]["runningCount"] == 1
+    assert other.ask("untilIdle", scene="wall", timeout=0.2) == {"error": "timedOut"}
+    assert [scene["name"] for scene in other.ask("scenes")["answer"]] == ["desk-1", "wall"]
     assert [found["id"] for found in other.ask("listed", scene="desk-1", state="ended", limit=1)["answer"]] == [held["id"]]
 
 

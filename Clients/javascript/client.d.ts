@@ -260,10 +260,10 @@ export class Scene {
    */
   dryRun(call: 'start' | 'serialize', options?: Omit<TransitionOptions, 'signal'>): Promise<Document>;
   /**
-   * Waits until nothing here is unfinished, and has not been for `quiet` seconds: how the scene is.
+   * Waits until nothing here, or below a `controller`, is unfinished, and has not been for `quiet` seconds: how it is.
    * @throws TimedOut; Refused, Unreachable
    */
-  untilIdle(options?: { quiet?: number; timeout?: number | null; signal?: AbortSignal }): Promise<Document>;
+  untilIdle(options?: { controller?: string; quiet?: number; timeout?: number | null; signal?: AbortSignal }): Promise<Document>;
   /**
    * Waits until a controller is so (`is`), or is not so any more (`not`); it need not exist. `holds`, and the `controller`, if it
    * exists. It is no lock.
@@ -498,7 +498,7 @@ export class TransitionLock {
   pop(navigation: string, options?: PerformOptions): Promise<string[]>;
   popTo(controller: string, options: { navigation: string } & PerformOptions): Promise<string[]>;
   popToRoot(navigation: string, options?: PerformOptions): Promise<string[]>;
-  present(controller: Controller, options: { presenter: string } & PerformOptions): Promise<string[]>;
+  present(controller: Controller, options?: { presenter?: string } & PerformOptions): Promise<string[]>;
   dismiss(controller: string, options?: PerformOptions): Promise<string[]>;
   /** Exactly one of the index, the controller and the offset from the selected tab. */
   select(
@@ -507,7 +507,8 @@ export class TransitionLock {
 
 /** Makes the operations of transitions; docs/hierarchy.md describes each. */
 export const operations: {
-  present(controller: Controller, fields: { presenter: string }): Operation;
+  /** Without a `presenter`, over the controller in front. */
+  present(controller: Controller, fields?: { presenter?: string }): Operation;
   dismiss(controller: string): Operation;
   push(controller: Controller, fields: { navigation: string }): Operation;
   pop(navigation: string): Operation;

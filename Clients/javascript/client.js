@@ -108,7 +108,7 @@ export class TransitionEnded extends ArbiterError {
 const defined = fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 export const operations = {
-  present: (controller, { presenter }) => ({ type: 'present', presenter, controller }),
+  present: (controller, { presenter } = {}) => ({ type: 'present', ...defined({ presenter }), controller }),
   dismiss: controller => ({ type: 'dismiss', controller }),
   push: (controller, { navigation }) => ({ type: 'push', navigation, controller }),
   pop: navigation => ({ type: 'pop', navigation }),
@@ -1576,20 +1576,22 @@ export class Scene {
   }
 
   async untilIdle(given = {}) {
-    const { quiet = 0, timeout, signal, ...others } = optionsOf(given);
+    const { controller, quiet = 0, timeout, signal, ...others } = optionsOf(given);
     noOthers(others);
     checkedSeconds('quiet', quiet);
     if (timeout != null) checkedSeconds('timeout', timeout);
     const deadline = timeout == null ? Infinity : now() + timeout;
     for (;;) {
       const wait = Math.max(0, Math.min(LONGEST_WAIT, deadline - now()));
-      const query = new URLSearchParams({ until: 'idle', quietSeconds: quiet.toFixed(3), wait: wait.toFixed(3) });
+      const asked = { ...defined({ controller }), until: 'idle', quietSeconds: quiet.toFixed(3), wait: wait.toFixed(3) };
+      const query = new URLSearchParams(asked);
       const found = documentOf(await this.arbiter.ask('GET', scenePath(this.name, `/await?${query}`), undefined, { wait, signal }));
       if (found.idle) return found;
       if (now() >= deadline) {
-        const { idleFor, runningCount, queuedCount } = found;
-        const why = idleFor === undefined ? `${runningCount} run in it, and ${queuedCount} wait` : `it has been idle for ${idleFor} s only`;
-        throw new TimedOut(`${this.name} was not idle in time: ${why}`);
+        const { idleFor, busy = [] } = found;
+        const names = busy.map(({ id, client }) => `${client ?? 'somebody'} (${id})`).join(', ');
+        const why = idleFor === undefined ? `busy: ${names}` : `it has been idle for ${idleFor} s only`;
+        throw new TimedOut(`${controller ?? this.name} was not idle in time: ${why}`);
       }
     }
   }
@@ -2367,7 +2369,7 @@ export class TransitionLock {
     return this.perform(operations.popToRoot(navigation), options);
   }
 
-  present(controller, { presenter, ...options }) {
+  present(controller, { presenter, ...options } = {}) {
     return this.perform(operations.present(controller, { presenter }), options);
   }
 

@@ -211,7 +211,8 @@ const commands = {
   },
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
   declare: async ({ scene, storyboard, dryRun }) => ({ answer: await arbiter.scene(scene).declare(storyboard, { dryRun }) }),
-  untilIdle: async ({ scene, quiet, timeout }) => ({ answer: await arbiter.scene(scene).untilIdle({ quiet, timeout }) }),
+  untilIdle: async ({ scene, id, quiet, timeout }) => (
+    { answer: await arbiter.scene(scene).untilIdle({ controller: id, quiet, timeout }) }),
   untilController: async ({ scene, id, is, not, timeout }) => (
     { answer: await arbiter.scene(scene).untilController(id, { is, not, timeout }) }
   ),

@@ -311,7 +311,8 @@ class Agent:
 
     def untilIdle(self, command):
         scene = self.arbiter.scene(command["scene"])
-        return {"answer": scene.until_idle(quiet=command.get("quiet", 0), timeout=command.get("timeout"))}
+        return {"answer": scene.until_idle(
+            controller=command.get("id"), quiet=command.get("quiet", 0), timeout=command.get("timeout"))}
 
     def untilController(self, command):
         scene = self.arbiter.scene(command["scene"])

@@ -108,14 +108,18 @@ extension ArbiterScene {
     /// Waits until nothing here is unfinished, and has not been for a while.
     ///
     /// - Parameters:
+    ///   - controller: the controller below which nothing is to be unfinished; the whole scene unless given.
     ///   - quiet: for how long nothing must have been unfinished, not negative.
     ///   - timeout: how long that may take, not negative; for ever unless set.
-    /// - Returns: how the scene is.
+    /// - Returns: how the scene is, or what is below the controller.
     /// - Throws: `ClientError.timedOut`; `refused`, `unreachable`; `CancellationError`.
     @discardableResult
-    public func untilIdle(quiet: Duration = .zero, timeout: Duration? = nil) async throws -> JSONValue {
+    public func untilIdle(
+        below controller: String? = nil, quiet: Duration = .zero, timeout: Duration? = nil
+    ) async throws -> JSONValue {
         if quiet < .zero { throw ClientError.misuse("quietSeconds", "The time must not be negative.") }
-        let query = String(format: "until=idle&quietSeconds=%.3f", quiet.inSeconds)
+        let part = controller.map { "&controller=\($0.inPath)" } ?? ""
+        let query = String(format: "until=idle&quietSeconds=%.3f", quiet.inSeconds) + part
         return try await wait(path("/await?\(query)"), timeout: timeout) { $0["idle"] == true }
     }
 

@@ -68,9 +68,9 @@ extension TransitionLock {
         perform(.popToRoot(navigation), animated: animated, expecting: expecting, completion: completion)
     }
 
-    /// Presents a controller, modally.
+    /// Presents a controller, modally; without a presenter, over the controller in front.
     public func present(
-        _ controller: ControllerNode, by presenter: String, animated: Bool = true, expecting: JSONValue? = nil,
+        _ controller: ControllerNode, by presenter: String? = nil, animated: Bool = true, expecting: JSONValue? = nil,
         @_inheritActorContext completion: @escaping Handler = { _ in }
     ) {
         perform(.present(controller, by: presenter), animated: animated, expecting: expecting, completion: completion)

@@ -14,9 +14,11 @@ public struct TransitionOperation: Hashable, Sendable {
         [document.array == nil ? "operation" : "operations": document]
     }
 
-    /// Presents a controller, modally.
-    public static func present(_ controller: ControllerNode, by presenter: String) -> Self {
-        Self(["type": "present", "presenter": .string(presenter), "controller": controller.document])
+    /// Presents a controller, modally; without a presenter, over the controller in front.
+    public static func present(_ controller: ControllerNode, by presenter: String? = nil) -> Self {
+        var members: [String: JSONValue] = ["type": "present", "controller": controller.document]
+        members["presenter"] = presenter.map { .string($0) }
+        return Self(.object(members))
     }
 
     /// Dismisses what a controller presents, or the layer that it is in.

@@ -15,6 +15,9 @@ extension NaiveTree {
             case .done(let change):
                 whole.typeOfLast = change.type(before: whole.tree)
                 whole.tree = change.tree
+                if change.isAnimated {
+                    for id in change.inserted { whole.tree.nodes[id]?.type = whole.typeOfLast }
+                }
                 // Of a controller that came in between, another one with its id may be gone.
                 whole.gone.formUnion(change.gone.intersection(nodes.keys))
                 inserted += change.inserted
@@ -49,92 +52,46 @@ extension NaiveScene {
         var scene = self
         var anchors: [ControllerID] = []
         var brought: Set<ControllerID> = []
-        var hasMoved = false
+        var isContextUnsure = false
         for operation in operations {
-            let deed = operation.type == .segue ? scene.deed(of: operation) : Deed(operation)
-            guard let deed, let target = operation.target, scene.tree.nodes[target] != nil else { return nil }
+            guard let target = operation.target, scene.tree.nodes[target] != nil else { return nil }
             anchors += scene.anchors(of: operation).filter { !brought.contains($0) }
-            if deed.mayMove { hasMoved = true }
-            guard scene.sketch(deed, hasMoved: hasMoved) else { return nil }
+            switch operation {
+            case .present(let source?, let arrival):
+                let seeksContext = arrival.root.flatMap { arrival[$0] }?.presentationStyle.seeksContext ?? false
+                guard !(isContextUnsure && seeksContext), let presenter = scene.presenter(of: arrival, from: source),
+                    scene.tree.put(arrival, below: presenter)
+                else { return nil }
+                scene.tree.nodes[presenter]?.presented = arrival.root
+            case .push(let container, let arrival):
+                guard scene.tree.put(arrival, below: container) else { return nil }
+            case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
+                for arrival in arrivals {
+                    if arrival.root.flatMap(scene.tree.container) == container {
+                        isContextUnsure = true
+                        if arrival.count > 1 { return nil }
+                    } else if !scene.tree.put(arrival, below: container) {
+                        return nil
+                    }
+                }
+            case .dismiss, .pop, .popTo, .popToRoot, .select: break
+            case .setRoot, .present, .showDetail, .collapse, .expand, .segue, .list: return nil
+            }
             brought.formUnion(self.brought(by: operation))
         }
         return anchors
     }
 
-    /// What an operation does to the places of controllers.
-    private enum Deed {
-        case present(Hierarchy, from: ControllerID)
-        /// Where some may be already.
-        case arrange([Hierarchy], in: ControllerID)
-        case add(Hierarchy, to: ControllerID)
-        case showDetail(Hierarchy, in: ControllerID)
-        case replacePrimary(ControllerID, Hierarchy)
-        case collapse(ControllerID, Bool)
-        case nothing
-
-        init?(_ operation: Operation) {
-            switch operation {
-            case .present(let source, let arrival): self = .present(arrival, from: source)
-            case .push(let container, let arrival): self = .add(arrival, to: container)
-            case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
-                self = .arrange(arrivals, in: container)
-            case .showDetail(let split, let arrival): self = .showDetail(arrival, in: split)
-            case .collapse(let split): self = .collapse(split, true)
-            case .expand(let split): self = .collapse(split, false)
-            case .dismiss, .pop, .popTo, .popToRoot, .select: self = .nothing
-            case .setRoot, .segue, .list: return nil
-            }
+    /// Describes a controller that a change of the tree changes outside of what is locked; `nil` if there is none.
+    func strayed(_ change: NaiveChange, from locked: [ControllerID]?) -> String? {
+        guard let locked else { return nil }
+        let changed = Set(tree.nodes.keys).union(change.tree.nodes.keys).filter {
+            tree.nodes[$0] != change.tree.nodes[$0]
         }
-
-        var mayMove: Bool { if case .collapse = self { true } else { false } }
-    }
-
-    private func deed(of operation: Operation) -> Deed? {
-        guard case .segue(let source, let identifier, let given) = operation,
-            let segue = segues.first(where: { $0.source == source && $0.identifier == identifier })
-        else { return nil }
-        let arrival = given ?? segue.destination
-        if segue.kind == .unwind { return arrival.root.flatMap { tree.nodes[$0] } == nil ? nil : .nothing }
-        guard let container = tree.container(for: segue) else { return .present(arrival, from: source) }
-        guard tree.nodes[container]?.kind == .split else { return .add(arrival, to: container) }
-        let isDetail = segue.kind == .showDetail || tree.nodes[container]?.isCollapsed == true
-        return isDetail ? .showDetail(arrival, in: container) : .replacePrimary(container, arrival)
-    }
-
-    /// Puts what a deed brings in where it will be.
-    ///
-    /// - Returns: whether that can be told.
-    private mutating func sketch(_ deed: Deed, hasMoved: Bool) -> Bool {
-        switch deed {
-        case .nothing: break
-        case .present(let arrival, let source):
-            let seeksContext = arrival.root.flatMap { arrival[$0] }?.presentationStyle.seeksContext ?? false
-            guard !(hasMoved && seeksContext), let presenter = presenter(of: arrival, from: source) else {
-                return false
-            }
-            guard tree.put(arrival, below: presenter) else { return false }
-            tree.nodes[presenter]?.presented = arrival.root
-        case .add(let arrival, let container): return tree.put(arrival, below: container)
-        case .arrange(let arrivals, let container):
-            for arrival in arrivals {
-                let isThere = arrival.root.flatMap(tree.container) == container
-                if isThere, arrival.count > 1 { return false }
-                guard tree.put(arrival, below: container) else { return false }
-            }
-        case .showDetail(let arrival, let split):
-            let node = tree.nodes[split]
-            guard let primary = node?.children.first, node?.kind == .split, node?.isCollapsed == true else {
-                return sketch(.add(arrival, to: split), hasMoved: hasMoved)
-            }
-            let isStack = tree.nodes[primary]?.kind == .navigation
-            return sketch(
-                isStack ? .add(arrival, to: primary) : .present(arrival, from: split), hasMoved: hasMoved)
-        case .replacePrimary(let split, let arrival):
-            guard tree.put(arrival, below: split) else { return false }
-            if let top = arrival.root { tree.nodes[split]?.children[0] = top }
-        case .collapse(let split, let isCollapsed): tree.nodes[split]?.isCollapsed = isCollapsed
+        for id in changed where !(tree.lineage(of: id) + change.tree.lineage(of: id)).contains(where: locked.contains) {
+            return "\(id) is changed, and \(locked) are locked"
         }
-        return true
+        return nil
     }
 }
 

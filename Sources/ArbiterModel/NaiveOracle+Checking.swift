@@ -7,6 +7,7 @@ extension NaiveOracle {
     package mutating func forgetStep() {
         granted.removeAll(keepingCapacity: true)
         endings.removeAll(keepingCapacity: true)
+        departures.removeAll(keepingCapacity: true)
         events.removeAll(keepingCapacity: true)
     }
 

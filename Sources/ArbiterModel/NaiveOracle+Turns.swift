@@ -186,6 +186,7 @@ extension NaiveOracle {
         guard let index = line.firstIndex(where: { $0.id == id }) else { return }
         reconsider(behind: index)
         let entry = line[index]
+        departures.append((scene(entry.scene), entry))
         var ending = NaiveEnding(outcome: outcome)
         ending.interruptedBy = interrupter
         ending.isNoop = outcome == .completed && !entry.isGranted
@@ -215,7 +216,14 @@ extension NaiveOracle {
         if applies {
             let change = appliesListsInPart ? inPart(change, of: entry) : change
             var tree = change.tree
-            if change.isAnimated { for id in change.inserted { tree.nodes[id]?.type = entry.type } }
+            // Each operation of a list has brought in by its own type, unless the request names one.
+            let type = change.isList ? entry.request.animation?.type : entry.type
+            if change.isAnimated, !(change.isList && type == nil) {
+                for id in change.inserted { tree.nodes[id]?.type = type }
+            }
+            if change.isList {
+                contradiction = contradiction ?? scene(entry.scene).strayed(change, from: locked(entry))
+            }
             let revision = scene(entry.scene).revision + 1
             scenes[entry.scene]?.tree = tree
             scenes[entry.scene]?.revision = revision

@@ -102,6 +102,8 @@ package struct NaiveOracle {
 
     package var granted: [TransitionID] = []
     package var endings: [(id: TransitionID, ending: NaiveEnding)] = []
+    /// Those that have ended, each with its scene as it was before.
+    package var departures: [(scene: NaiveScene, entry: Entry)] = []
     package var events: [NaiveEvent] = []
     /// Describes something that the rules do not allow; `nil` as long as nothing of the kind has happened.
     package var contradiction: String?
@@ -308,6 +310,15 @@ package struct NaiveOracle {
         let scene = scene(entry.scene)
         let touched = scene.locked(by: TransitionRequest(scene: entry.scene, operation: operation), .operation)
         return touched?.allSatisfy { scene.tree.lineage(of: $0).contains(where: held.contains) } ?? false
+    }
+
+    /// The unfinished transitions of a scene that conflict with what is below a controller, or all of them.
+    package func busy(in name: SceneName, below part: ControllerID?) -> Set<TransitionID> {
+        let scene = scene(name)
+        let busy = line.filter { entry in
+            entry.scene == name && (part.map { scene.conflicts(entry, with: $0) } ?? true)
+        }
+        return Set(busy.map(\.id))
     }
 
     package func unfinished(in scene: SceneName) -> Int { line.count { $0.scene == scene } }

@@ -99,7 +99,7 @@ package struct NaiveScene {
     package func locked(by request: TransitionRequest, _ scope: Scope) -> [ControllerID]? {
         let touched: [ControllerID]
         switch request.operation {
-        case .setRoot?: return nil
+        case .setRoot?, .present(nil, _)?: return nil
         case .list(let operations)?:
             guard let anchors = anchors(ofEach: operations) else { return nil }
             touched = anchors
@@ -131,6 +131,11 @@ package struct NaiveScene {
         return one.contains { left in
             other.contains { right in ignoringAncestors ? left == right : tree.areRelated(left, right) }
         }
+    }
+
+    /// Whether a transition locks something at, above or below a controller, or brings in one with its id.
+    package func conflicts(_ entry: NaiveOracle.Entry, with part: ControllerID) -> Bool {
+        conflict(locked(by: entry.request, entry.scope), [part]) || brought(by: entry.request).contains(part)
     }
 
     func presenter(of arrival: Hierarchy, from source: ControllerID) -> ControllerID? {

@@ -5,7 +5,8 @@ package import ArbiterCore
 extension NaiveTree {
     package func outcome(of operation: Operation, segues: [Segue], reserved: Set<ControllerID>) -> NaiveOutcome {
         switch operation {
-        case .present(let source, let arrival): present(NaiveTree(arrival), from: source, reserved)
+        case .present(let source, let arrival):
+            (source ?? front).map { present(NaiveTree(arrival), from: $0, reserved) } ?? .refused(.unknownController)
         case .dismiss(let controller): dismiss(controller)
         case .push(let navigation, let arrival): push(NaiveTree(arrival), on: navigation, reserved)
         case .pop(let navigation): pop(navigation) { max($0.count - 2, 0) }
@@ -30,12 +31,12 @@ extension NaiveScene {
     /// The controllers whose subtrees an operation locks.
     func anchors(of operation: Operation) -> [ControllerID] {
         switch operation {
-        case .present(let presenter, let arrival): [self.presenter(of: arrival, from: presenter) ?? presenter]
+        case .present(let presenter?, let arrival): [self.presenter(of: arrival, from: presenter) ?? presenter]
         case .dismiss(let controller): [layerAnchor(of: controller, isDismissed: true)]
         case .push(let id, _), .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _),
             .select(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
             [id]
-        case .setRoot, .list: []
+        case .setRoot, .present(nil, _), .list: []
         case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
         case .segue(let source, let identifier, let destination):
             segueAnchors(identifier, to: destination, from: source)
@@ -45,7 +46,7 @@ extension NaiveScene {
     /// The controllers that an operation names, without those that it brings in.
     func existing(namedBy operation: Operation) -> [ControllerID] {
         switch operation {
-        case .present(let id, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
+        case .present(let id?, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
             .setStack(let id, _), .showDetail(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _),
             .select(let id, .index), .select(let id, .offset):
             return [id]
@@ -54,7 +55,7 @@ extension NaiveScene {
             let segue = segues.first { $0.source == source && $0.identifier == identifier }
             let destination = segue?.kind == .unwind ? (given ?? segue?.destination)?.root : nil
             return [source] + (destination.map { [$0] } ?? [])
-        case .setRoot: return []
+        case .setRoot, .present(nil, _): return []
         case .list(let operations): return operations.flatMap(existing)
         }
     }

@@ -72,6 +72,16 @@ package struct NaiveTree: Hashable {
         [id] + (nodes[id]?.below ?? []).flatMap(subtree)
     }
 
+    /// The controller in front: the topmost one of the layer over which no other one is seen.
+    var front: ControllerID? {
+        func over(_ id: ControllerID) -> ControllerID? {
+            guard let node = nodes[id] else { return nil }
+            return node.presented ?? node.shown.lazy.compactMap(over).first
+        }
+        func last(_ id: ControllerID) -> ControllerID { over(id).map(last) ?? id }
+        return root.map(last)
+    }
+
     // MARK: - Visibility
 
     /// The visible controllers: each container before what it shows, and that before what it presents.

@@ -7,7 +7,7 @@ enum Ask {
     case serialize(TransitionRequest, wait: Duration)
     case dryRun(TransitionRequest, isSerialized: Bool)
     case await(TransitionID, token: Token?, until: Milestone, claims: Bool, wait: Duration)
-    case awaitIdle(SceneName, quiet: Duration, session: Token?, wait: Duration)
+    case awaitIdle(SceneName, below: ControllerID?, quiet: Duration, session: Token?, wait: Duration)
     case look(TransitionID)
     case end(TransitionID, token: Token, EndOutcome?)
     case renew(TransitionID, token: Token)
@@ -112,6 +112,8 @@ struct OwedAnswer {
     var trial: Trial?
     /// How the scene may be that it shows, if it answers an await of an idle scene.
     var idleness: [Idleness] = []
+    /// Of a part: since when it counted as idle when it was answered, if it was.
+    var idleSince: Instant?
 
     struct State {
         /// `nil` if it is forgotten in the same turn; then the answer shows it ended.

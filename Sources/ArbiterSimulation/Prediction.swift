@@ -40,7 +40,8 @@ struct Rulebook {
                 let parks = wait > .zero && !isDraining && !entry.hasReached(milestone, in: oracle) && !isNews
                 return Prediction(verdict: parks ? .parked : .transition(id))
             }
-        case .awaitIdle(let scene, let quiet, _, let wait): awaitIdle(scene, quiet: quiet, wait: wait)
+        case .awaitIdle(let scene, let part, let quiet, _, let wait):
+            awaitIdle(scene, below: part, quiet: quiet, wait: wait)
         case .look(let id): owned(id, token: nil) { _ in Prediction(verdict: .transition(id)) }
         case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, token) }
         case .revoke(let id, let reason): owned(id, token: nil) { revoke($0, reason) }

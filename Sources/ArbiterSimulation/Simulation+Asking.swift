@@ -40,8 +40,11 @@ extension Simulation {
         if Self.isWide(name), !chance.isOnce(in: 6) { narrow(&request, in: scene) }
         if chance.isOnce(in: 3) { request.priority = chance.priority() }
         if chance.isOnce(in: 8) { request.highestPriority = chance.priority() }
-        if chance.isOnce(in: 3) { request.interruptibility = chance.interruptibility() }
-        if chance.isOnce(in: 4) { request.interrupts = true }
+        if chance.isOnce(in: 2) { request.interruptibility = chance.interruptibility() }
+        if chance.isOnce(in: 4) {
+            request.interrupts = true
+            if chance.isOnce(in: 2) { request.priority = max(chance.priority(), chance.priority()) }
+        }
         if !isCrowded || chance.isOnce(in: 8) { request.expectations = chance.expectations(of: scene) }
         request.animation = chance.animation(of: scene.storyboard.transitionTypes.map(\.name))
         request.onExpiry = chance.isOnce(in: 3) ? .complete : .discard

@@ -53,9 +53,10 @@ extension Simulation {
         case .await(let id, let token, let milestone, let claims, let wait):
             return engine.wait(
                 on: id, token: token, until: milestone, claims: claims, wait: wait, completion: transition)
-        case .awaitIdle(let scene, let quiet, let session, let wait):
+        case .awaitIdle(let scene, let part, let quiet, let session, let wait):
             return engine.awaitIdle(
-                scene, for: quiet, session: session, wait: wait, completion: mailbox.answer(number, Reply.idleness))
+                scene, below: part, for: quiet, session: session, wait: wait,
+                completion: mailbox.answer(number, Reply.idleness))
         case .look(let id):
             engine.read { machine, now throws(ArbiterError) in
                 try machine.view(of: id, at: now)

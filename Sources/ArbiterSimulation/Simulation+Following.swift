@@ -152,7 +152,7 @@ extension Simulation {
             throw Broken(.event, "\(words) is told as \(told.map(\.event)), and was to be told as \(expected)")
         }
         try answerReachedAwaits(in: turn)
-        answerReachedIdlers(in: turn)
+        answerReachedIdlers(in: &turn)
     }
 
     private mutating func follow(_ record: Record, after predicted: NaiveOracle?) {

@@ -27,16 +27,28 @@ struct IdleTimes {
 /// How a scene is for those who wait for it to be idle.
 struct Idleness: Hashable {
     let scene: SceneName
+    let part: ControllerID?
     let isIdle: Bool
     let idleFor: Duration?
+    var busy: Set<TransitionID>
     let running: Int
     let queued: Int
     let revision: UInt64
+
+    /// Whether an answer says this; it names some of the busy ones.
+    func fits(_ told: Idleness) -> Bool {
+        var all = told
+        all.busy = busy
+        return all == self && told.busy.isSubset(of: busy)
+            && told.busy.count == min(busy.count, Limits.blockersShown)
+    }
 }
 
 extension Idleness {
     init(_ view: IdleView) {
         scene = view.summary.name
+        part = view.part
+        busy = Set(view.busy.map(\.id))
         isIdle = view.isIdle
         idleFor = view.idleFor
         running = view.summary.running
@@ -52,7 +64,11 @@ struct ParkedIdler {
     let waiter: WaiterID?
     let request: Request
     let scene: SceneName
+    /// The controller below which nothing is to be unfinished; `nil` for the whole scene.
+    let part: ControllerID?
     let quiet: Duration
+    /// Of a part: since when it is idle, if it is.
+    var since: Instant
     let until: Instant
     /// The session that it keeps alive.
     let session: SessionID?
@@ -60,24 +76,33 @@ struct ParkedIdler {
 
 extension Rulebook {
     /// How a scene is now.
-    func idleness(of scene: SceneName, for quiet: Duration) -> Idleness {
+    func idleness(of scene: SceneName, below part: ControllerID?, for quiet: Duration, since: Instant) -> Idleness {
         let (unfinished, queued) = (oracle.unfinished(in: scene), oracle.queued(in: scene))
-        let idleFor = unfinished == 0 ? idleTimes.length(of: scene, at: now) : nil
+        let busy = oracle.busy(in: scene, below: part)
+        let length = part == nil ? idleTimes.length(of: scene, at: now) : since.duration(to: now)
+        let idleFor = busy.isEmpty ? length : nil
         return Idleness(
-            scene: scene, isIdle: idleFor.map { $0 >= quiet } ?? false,
-            idleFor: idleFor.map { min($0, .seconds(120)) }, running: unfinished - queued, queued: queued,
+            scene: scene, part: part, isIdle: idleFor.map { $0 >= quiet } ?? false,
+            idleFor: idleFor.map { min($0, .seconds(120)) }, busy: busy, running: unfinished - queued, queued: queued,
             revision: oracle.scene(scene).revision)
     }
 
-    func awaitIdle(_ scene: SceneName, quiet: Duration, wait: Duration) -> Prediction {
-        let parks = wait > .zero && !isDraining && !idleness(of: scene, for: quiet).isIdle
+    func awaitIdle(_ scene: SceneName, below part: ControllerID?, quiet: Duration, wait: Duration) -> Prediction {
+        let isIdle = idleness(of: scene, below: part, for: quiet, since: now).isIdle
+        let parks = wait > .zero && !isDraining && !isIdle
         return Prediction(verdict: parks ? .parked : .idleness)
     }
 }
 
 extension Simulation {
     /// How a scene is now.
-    func idleness(of scene: SceneName, for quiet: Duration) -> Idleness { rulebook.idleness(of: scene, for: quiet) }
+    func idleness(of scene: SceneName, below part: ControllerID?, for quiet: Duration, since: Instant) -> Idleness {
+        rulebook.idleness(of: scene, below: part, for: quiet, since: since)
+    }
+
+    private func idleness(of idler: ParkedIdler) -> Idleness {
+        idleness(of: idler.scene, below: idler.part, for: idler.quiet, since: idler.since)
+    }
 
     /// A client waits for a scene to be idle, or asks whether it is.
     mutating func awaitIdleScene() throws(Broken) {
@@ -85,18 +110,20 @@ extension Simulation {
         let scene = someScene()
         let quiet = chance.isOnce(in: 3) ? .zero : chance.milliseconds(upTo: chance.isOnce(in: 12) ? 120_000 : 2_000)
         let session = chance.isOnce(in: 3) ? clients[client].sessions.randomElement(using: &chance) : nil
-        try send(.awaitIdle(scene, quiet: quiet, session: session, wait: someWait()), from: client)
+        let part = chance.isOnce(in: 2) ? chance.member(of: oracle.scene(scene).tree) : nil
+        try send(.awaitIdle(scene, below: part, quiet: quiet, session: session, wait: someWait()), from: client)
     }
 
     mutating func parkIdler(
-        _ pending: Pending, _ scene: SceneName, quiet: Duration, _ session: Token?, _ wait: Duration
+        _ pending: Pending, _ scene: SceneName, below part: ControllerID?, quiet: Duration, _ session: Token?,
+        _ wait: Duration
     ) {
         let kept = session.flatMap { oracle.sessions[$0]?.id }
         if let kept { vigils.attach(kept) }
         idlers.append(
             ParkedIdler(
-                number: pending.number, waiter: pending.waiter, request: pending.request, scene: scene, quiet: quiet,
-                until: now.advanced(by: wait), session: kept))
+                number: pending.number, waiter: pending.waiter, request: pending.request, scene: scene, part: part,
+                quiet: quiet, since: now, until: now.advanced(by: wait), session: kept))
     }
 
     /// Notes after a record which scenes begin to be idle.
@@ -108,6 +135,18 @@ extension Simulation {
             .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             break
+        }
+        for (scene, entry) in oracle.departures {
+            for index in idlers.indices where idlers[index].scene == entry.scene {
+                if let part = idlers[index].part, scene.conflicts(entry, with: part) { idlers[index].since = now }
+            }
+            // Those whose wait is over may be answered with this.
+            for index in owedAnswers.indices {
+                guard case .awaitIdle(entry.scene, let part?, _, _, _) = owedAnswers[index].request.ask,
+                    scene.conflicts(entry, with: part)
+                else { continue }
+                owedAnswers[index].idleSince = now
+            }
         }
         for (id, _) in oracle.endings {
             guard let scene = ledger[id]?.request.scene, oracle.unfinished(in: scene) == 0 else { continue }
@@ -121,32 +160,35 @@ extension Simulation {
     mutating func answerDueIdlers(_ turn: inout Turn) {
         let now = now
         for idler in idlers {
-            let idleness = idleness(of: idler.scene, for: idler.quiet)
+            let idleness = idleness(of: idler)
             guard idleness.isIdle || idler.until <= now else { continue }
             wake(idler, idleness)
-            // A decision that is due as well may come first, and be seen.
-            if !idleness.isIdle {
-                statistics.count(.idleWaitsOver)
-                turn.wakingIdlers.append(idler.number)
-            }
+            if !idleness.isIdle { statistics.count(.idleWaitsOver) }
+            // A decision that is due as well may come first, and be seen: beside an idle part, too.
+            if !idleness.isIdle || idler.part != nil { turn.wakingIdlers.append(idler.number) }
         }
     }
 
     /// Expects the answers to those whose scene has become idle with a record, or that may show the record.
-    mutating func answerReachedIdlers(in turn: Turn) {
+    mutating func answerReachedIdlers(in turn: inout Turn) {
         for index in owedAnswers.indices where turn.wakingIdlers.contains(owedAnswers[index].number) {
-            guard case .awaitIdle(let scene, let quiet, _, _) = owedAnswers[index].request.ask else { continue }
-            owedAnswers[index].idleness.append(idleness(of: scene, for: quiet))
+            guard case .awaitIdle(let scene, let part, let quiet, _, _) = owedAnswers[index].request.ask,
+                let since = owedAnswers[index].idleSince
+            else { continue }
+            owedAnswers[index].idleness.append(idleness(of: scene, below: part, for: quiet, since: since))
         }
         for idler in idlers {
-            let idleness = idleness(of: idler.scene, for: idler.quiet)
-            if idleness.isIdle { wake(idler, idleness) }
+            let idleness = idleness(of: idler)
+            guard idleness.isIdle else { continue }
+            wake(idler, idleness)
+            // Beside an idle part, another decision of the turn may be seen.
+            if idler.part != nil { turn.wakingIdlers.append(idler.number) }
         }
     }
 
     mutating func answerAllIdlers() {
         for idler in idlers {
-            wake(idler, idleness(of: idler.scene, for: idler.quiet))
+            wake(idler, idleness(of: idler))
             owedAnswers[owedAnswers.count - 1].latest = observed
         }
     }
@@ -163,6 +205,7 @@ extension Simulation {
             states: [OwedAnswer.State(transition: nil, sequence: observed)], latest: .max)
         owed.wasParked = true
         owed.idleness = [idleness]
+        owed.idleSince = idler.since
         statistics.count(idleness.isIdle ? .idleWakes : .wakes)
         owedAnswers.append(owed)
     }
@@ -187,7 +230,7 @@ extension Simulation {
     /// Checks after a turn that nobody waits for what has come.
     func checkNobodyWaitsForIdle() throws(Broken) {
         for idler in idlers where idler.number != leavingIdler {
-            guard idler.until > now, !idleness(of: idler.scene, for: idler.quiet).isIdle else {
+            guard idler.until > now, !idleness(of: idler).isIdle else {
                 throw Broken(.wake, "\(idler.number) waits on for \(idler.scene)")
             }
         }

@@ -86,7 +86,7 @@ extension Simulation {
         if case .session(let view) = reply, view.remaining != owed.remaining {
             throw Broken(.session, "\(view.session.id) is said to have \(String(describing: view.remaining)) left")
         }
-        if case .idleness(let view) = reply, !owed.idleness.contains(Idleness(view)) {
+        if case .idleness(let view) = reply, !owed.idleness.contains(where: { $0.fits(Idleness(view)) }) {
             throw Broken(
                 owed.wasParked ? .wake : .reply, "\(owed.request.ask) is told \(view), and was to be \(owed.idleness)")
         }

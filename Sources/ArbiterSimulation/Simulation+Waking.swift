@@ -12,8 +12,8 @@ extension Simulation {
             latest: .max)
         if case .session(let id) = verdict { owed.remaining = vigils.remaining(of: id, at: now) }
         owed.trial = trial
-        if case .awaitIdle(let scene, let quiet, _, _) = pending.request.ask {
-            owed.idleness = [idleness(of: scene, for: quiet)]
+        if case .awaitIdle(let scene, let part, let quiet, _, _) = pending.request.ask {
+            owed.idleness = [idleness(of: scene, below: part, for: quiet, since: now)]
         }
         if case .attach(let token) = pending.request.ask { owed.session = oracle.sessions[token]?.id }
         owedAnswers.append(owed)
@@ -21,8 +21,8 @@ extension Simulation {
 
     mutating func park(_ pending: Pending, _ prediction: Prediction, at sequence: UInt64) throws(Broken) {
         let ask = pending.request.ask
-        if case .awaitIdle(let scene, let quiet, let session, let wait) = ask {
-            return parkIdler(pending, scene, quiet: quiet, session, wait)
+        if case .awaitIdle(let scene, let part, let quiet, let session, let wait) = ask {
+            return parkIdler(pending, scene, below: part, quiet: quiet, session, wait)
         }
         let target: (id: TransitionID, milestone: Milestone, wait: Duration)
         switch ask {

@@ -112,7 +112,7 @@ extension Ask {
         case .serialize(let request, _): request.subject &+ 1
         case .dryRun(let request, let isSerialized): request.subject &+ (isSerialized ? 18 : 17)
         case .await(let id, _, _, _, _): id.rawValue &+ 2
-        case .awaitIdle(let scene, _, _, _): scene.subject &+ 19
+        case .awaitIdle(let scene, _, _, _, _): scene.subject &+ 19
         case .look(let id): id.rawValue &+ 3
         case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 5 : 4)
         case .renew(let id, _): id.rawValue &+ 6

@@ -20,7 +20,7 @@ package protocol DrawnOperations {
 extension DrawnOperations {
     package mutating func operation(of type: OperationType) -> Operation {
         switch type {
-        case .present: return .present(presenter: member(nil), controller: arrival())
+        case .present: return .present(presenter: random.isOnce(in: 6) ? nil : member(nil), controller: arrival())
         case .dismiss: return .dismiss(member(nil))
         case .push: return .push(navigation: member(.navigation), controller: arrival())
         case .pop: return .pop(navigation: member(.navigation))

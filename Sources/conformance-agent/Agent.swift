@@ -135,7 +135,10 @@ final class Agent: Sendable {
             return [:]
         case "untilIdle":
             let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
-            return ["answer": try await scene.untilIdle(quiet: command.seconds("quiet"), timeout: timeout)]
+            return [
+                "answer": try await scene.untilIdle(
+                    below: command.members["id"]?.string, quiet: command.seconds("quiet"), timeout: timeout)
+            ]
         case "untilController":
             let timeout = command.members["timeout"]?.number.map { Duration.seconds($0) }
             if let condition = command.members["not"]?.string {

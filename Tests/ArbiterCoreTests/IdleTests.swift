@@ -8,10 +8,11 @@ struct IdleTests {
 
     /// Asks whether a scene is idle, without waiting.
     private mutating func look(
-        _ scene: SceneName = .main, quiet: Duration = .zero, at location: SourceLocation = #_sourceLocation
+        _ scene: SceneName = .main, below part: ControllerID? = nil, quiet: Duration = .zero,
+        at location: SourceLocation = #_sourceLocation
     ) throws -> IdleView {
         let answer = try arbiter.perform(at: location) { machine, step throws(ArbiterError) in
-            machine.awaitIdle(scene, for: quiet, park: nil, in: &step)
+            try machine.awaitIdle(scene, below: part, for: quiet, park: nil, in: &step)
         }
         guard case .now(let view) = answer else { throw Parked() }
         return view
@@ -19,17 +20,84 @@ struct IdleTests {
 
     /// Waits for a scene to be idle.
     private mutating func park(
-        _ scene: SceneName = .main, quiet: Duration = .zero, session: Session? = nil,
+        _ scene: SceneName = .main, below part: ControllerID? = nil, quiet: Duration = .zero, session: Session? = nil,
         wait: Duration = Limits.waitDurations.upperBound, at location: SourceLocation = #_sourceLocation
     ) -> WaiterID {
         let park = Park(waiter: arbiter.nextWaiter(), wait: wait)
-        arbiter.parkingForIdle(park.waiter, at: location) { machine, step in
-            machine.awaitIdle(scene, for: quiet, session: session?.token, park: park, in: &step)
+        arbiter.parkingForIdle(park.waiter, at: location) { machine, step throws(ArbiterError) in
+            try machine.awaitIdle(
+                scene, below: part, for: quiet, session: session?.token, park: park, in: &step)
         }
         return park.waiter
     }
 
     private struct Parked: Error {}
+
+    // MARK: A part
+
+    private func start(_ controller: String) -> TransitionRequest {
+        TransitionRequest(scope: .controllers([id(controller)]))
+    }
+
+    @Test mutating func `a part is idle beside what runs elsewhere`() throws {
+        try arbiter.declare("tabs{*page[a] ticker}")
+        let ticker = try arbiter.start(start("ticker"))
+        #expect(try look(below: id("page")).isIdle && look(below: id("page")).busy.isEmpty)
+        let above = try look(below: id("tabs"))
+        #expect(!above.isIdle && above.busy.map(\.id) == [ticker.id])
+        #expect(try look().busy.map(\.state) == [.running])
+        // What is below it counts, and what is above it.
+        let below = try arbiter.start(start("a"))
+        #expect(try look(below: id("page")).busy.map(\.id) == [below.id])
+        #expect(try look(below: id("a")).isIdle == false)
+        let wide = try arbiter.serialize()
+        #expect(try look(below: id("ticker")).busy.map(\.id) == [ticker.id, wide.id])
+    }
+
+    @Test mutating func `the quiet of a part begins with the await, and with each end after it`() throws {
+        try arbiter.declare("tabs{*page[a] ticker}")
+        arbiter.advance(by: .seconds(10))
+        #expect(try look(below: id("page"), quiet: .seconds(1)).idleFor == .zero)
+        let waiter = park(below: id("page"), quiet: .seconds(3))
+        arbiter.advance(by: .seconds(2))
+        // It begins, and ends, and is asked for anew before that is over.
+        try arbiter.end(try arbiter.start(start("a")))
+        let ticker = try arbiter.start(start("ticker"))
+        try arbiter.end(ticker)
+        arbiter.advance(by: .seconds(2))
+        #expect(arbiter.idleAnswers[waiter] == nil)
+        let last = try arbiter.start(start("page"))
+        arbiter.advance(by: .seconds(5))
+        #expect(arbiter.idleAnswers[waiter] == nil)
+        try arbiter.end(last)
+        arbiter.advance(by: .seconds(3))
+        #expect(arbiter.idleAnswers[waiter]?.idleFor == .seconds(3))
+    }
+
+    @Test mutating func `a part that does not exist is kept busy by who brings it in`() throws {
+        try arbiter.declare("nav[a]")
+        #expect(try look(below: id("new")).isIdle)
+        let push = try arbiter.start(TransitionRequest(scope: .operation, operation: .push("new", on: "nav")))
+        #expect(try look(below: id("new")).busy.map(\.id) == [push.id])
+        let waiter = park(below: id("new"))
+        try arbiter.end(push)
+        arbiter.advance(by: .zero)
+        #expect(arbiter.idleAnswers[waiter]?.isIdle == true)
+    }
+
+    @Test mutating func `a ticket that is set aside keeps its part busy`() throws {
+        try arbiter.declare("tabs{*page[a] ticker}")
+        var request = start("a")
+        request.expectations = [.controller(id("b"), is: .exists)]
+        request.unmet = .wait
+        request.queue = .seconds(5)
+        let aside = try arbiter.serialize(request)
+        #expect(try look(below: id("page")).busy.map(\.id) == [aside.id])
+        #expect(try look(below: id("ticker")).isIdle)
+        let waiter = park(below: id("page"))
+        arbiter.advance(by: .seconds(5))
+        #expect(arbiter.idleAnswers[waiter]?.isIdle == true)
+    }
 
     // MARK: Now
 
@@ -95,8 +163,8 @@ struct IdleTests {
         let later = Moment(instant: arbiter.now.advanced(by: .seconds(3)), timestamp: arbiter.moment.timestamp)
         for scene in ["main", "unknown"] {
             let name = try #require(SceneName(scene))
-            let answer = machine.turn(at: later) { machine, step in
-                machine.awaitIdle(name, for: .zero, park: nil, in: &step)
+            let answer = machine.turn(at: later) { machine, step throws(ArbiterError) in
+                try machine.awaitIdle(name, for: .zero, park: nil, in: &step)
             }.answer
             guard case .success(.now(let view)) = answer else { throw Parked() }
             #expect(view.idleFor == .seconds(3))
@@ -217,8 +285,8 @@ struct IdleTests {
         _ = machine.apply(
             .serialize(request, id: TransitionID(rawValue: 1), token: Token(high: 1, low: 1)), at: arbiter.moment)
         let park = Park(waiter: WaiterID(rawValue: 1), wait: .seconds(60))
-        let parked = machine.turn(at: arbiter.moment) { machine, step in
-            machine.awaitIdle(.main, for: .zero, park: park, in: &step)
+        let parked = machine.turn(at: arbiter.moment) { machine, step throws(ArbiterError) in
+            try machine.awaitIdle(.main, for: .zero, park: park, in: &step)
         }
         if case .now = try parked.answer.get() { Issue.record("it does not park") }
         let outcome = machine.turn(at: arbiter.moment) { machine, step throws(ArbiterError) in

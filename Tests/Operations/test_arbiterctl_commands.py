@@ -117,6 +117,14 @@ def test_await(tool):
     assert idle.communicate(timeout=PATIENCE)[0] == "main is idle\n"
 
 
+def test_a_part_is_idle_beside_what_runs(tool):
+    tabs = {"root": {"id": "tabs", "kind": "tabs", "children": ["page", "ticker"]}}
+    tool.daemon.ask("PUT", "/scenes/main/storyboard", tabs)
+    id, _ = started(tool, "--scope", "ticker", "--client", "ticker")
+    assert said(tool, "await", "--idle", "--controller", "page") == "page is idle\n"
+    assert f"busy: ticker ({id})" in said(tool, "await", "--idle", "--controller", "tabs", "--wait", "0", code=124)
+
+
 def test_a_scene_that_is_not_known_is_idle_and_pointed_out(tool):
     run = tool.run("await", "--idle", "--scene", "typo")
     assert (run.returncode, run.stdout) == (0, "typo is idle\n")

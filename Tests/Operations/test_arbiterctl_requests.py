@@ -120,6 +120,21 @@ def test_a_turn_and_an_await_wait_for_a_state(tool):
     assert [line.split()[0] for line in said(tool, "queue").splitlines()].count("running") == 1
 
 
+def test_several_operations_are_one(tool):
+    said(tool, "storyboard", "set", "-", given=json.dumps(TREE))
+    push = json.loads(PUSH)
+    operations = json.dumps([push, {"type": "present", "controller": "alert"}])
+    id, token = started(tool, "--operation", operations)
+    row = next(line for line in said(tool, "queue").splitlines() if line.startswith("running"))
+    assert "push editor" in row
+    said(tool, "end", id, token)
+    assert [each["type"] for each in shown(tool, id)["operations"]] == ["push", "present"]
+    id, token = started(tool)
+    said(tool, "perform", id, token, "--operation", json.dumps([{"type": "dismiss", "controller": "alert"}, {**push, "controller": "next"}]))
+    said(tool, "end", id, token)
+    assert shown(tool, id)["inserted"] == ["next"]
+
+
 def test_an_error_over_a_socket_names_its_path(tool, tmp_path):
     reason = said(tool, "scenes", "--url", f"unix:{tmp_path}/none", "--patience", "0", code=125)
     assert f"{tmp_path}/none" in reason and "localhost" not in reason

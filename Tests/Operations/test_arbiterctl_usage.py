@@ -17,6 +17,7 @@ from test_arbiterctl_commands import said
     (["await", "--idle", "--until", "granted"], "--until goes with the id"),
     (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "--quiet-seconds goes with --idle"),
     (["await", "t-aaaaaaaaaaaaa", "--scene", "main"], "--scene goes with --idle or --controller"),
+    (["await", "--idle", "--controller", "nav", "--is", "top"], "either --is or --is-not"),
     (["await", "--controller", "nav"], "either --is or --is-not"), (["await", "--idle", "--is", "top"], "either --is or --is-not"),
     (["await", "--controller", "nav", "--is", "top", "--is-not", "top"], "either --is or --is-not"),
     (["serialize", "--unmet-wait", "-1"], "--unmet-wait must be 0 to 86400"),

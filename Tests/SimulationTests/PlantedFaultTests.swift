@@ -115,8 +115,8 @@ struct PlantedFaultTests {
     }
 
     @Test func `an interruption for one who could not run is found`() {
-        expect([.oracle, .order, .event, .decision, .record, .reply, .life], of: .uselessInterruption)
-        expect([.oracle, .order, .event, .reply, .life], of: .uselessInterruption, watchingJournal: false)
+        expect([.oracle, .order, .event, .decision, .record, .reply, .life, .hierarchy], of: .uselessInterruption)
+        expect([.oracle, .order, .event, .reply, .life, .hierarchy], of: .uselessInterruption, watchingJournal: false)
     }
 
     @Test func `a ticket that blocks while it is set aside is found`() {

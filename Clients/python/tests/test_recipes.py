@@ -12,6 +12,7 @@ RECIPES = (Path(__file__).resolve().parents[3] / "docs" / "recipes.md").read_tex
 BLOCK = re.compile(r"^## (?P<name>.+?)$.*?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 FOUND = [(block["name"], block["code"]) for block in BLOCK.finditer(RECIPES)]
 SAID = {
+    "An endless ticker": "the page is idle: True\nall of it is not: True\n",
     "An emergency": "the alarm is shown\n",
     "Another top": "the stack: list receipt\n",
     "One sheet for another": "in front: route\n",

@@ -41,7 +41,12 @@ package struct KeptOperation: Hashable, Sendable {
     package var isList: Bool { if case .list = form { true } else { false } }
 
     /// The oldest rules that know it.
-    var neededRules: Rules { isList ? .second : .first }
+    var neededRules: Rules {
+        switch form {
+        case .plain(let operation), .packed(let operation, _, _): operation.neededRules
+        case .list: .second
+        }
+    }
 
     /// See `TransitionRequest.operationOutline`.
     package var outline: Operation {

@@ -81,9 +81,16 @@ extension NetChange {
         var edited = before
         edited.apply(edits)
         for id in remaining(touched) {
-            guard let content = after[id]?.content, let now = edited[id], now.content != content else { continue }
-            guard let edit = now.edit(to: content) else { return .replaced(after) }
-            edits.append(edit)
+            guard let content = after[id]?.content, let now = edited[id] else { continue }
+            if case .tabs(let tabs, let selected) = content, before[id]?.content != content,
+                before[id]?.children != tabs
+            {
+                // What is selected after a removal is said, and not left to who follows.
+                edits.append(.arrangeTabs(tabs: id, children: tabs, selected: selected))
+            } else if now.content != content {
+                guard let edit = now.edit(to: content) else { return .replaced(after) }
+                edits.append(edit)
+            }
         }
         return .edited(edits)
     }
@@ -94,9 +101,7 @@ extension Controller {
     fileprivate func edit(to content: Content) -> OperationPlan.Edit? {
         switch (self.content, content) {
         case (.navigation, .navigation(let stack)): .arrange(navigation: id, stack: stack)
-        case (.tabs(let old, _), .tabs(let new, let selected)):
-            old == new
-                ? .select(tabs: id, index: selected) : .arrangeTabs(tabs: id, children: new, selected: selected)
+        case (.tabs, .tabs(_, let selected)): .select(tabs: id, index: selected)
         case (.split(let old), .split(let new)):
             old.all == new.all ? .collapse(split: id, new.isCollapsed) : nil
         default: nil

@@ -15,13 +15,17 @@ extension Operation: BinaryCodable {
         static let setTabs: UInt8 = 12
         static let setRoot: UInt8 = 13
         static let list: UInt8 = 14
+        static let presentInFront: UInt8 = 15
     }
 
     package func encode(to writer: inout BinaryWriter) {
         switch self {
-        case .present(let presenter, let controller):
+        case .present(let presenter?, let controller):
             writer.write(Code.present)
             writer.write(presenter)
+            writer.write(controller)
+        case .present(nil, let controller):
+            writer.write(Code.presentInFront)
             writer.write(controller)
         case .dismiss(let controller):
             writer.write(Code.dismiss)
@@ -94,7 +98,8 @@ extension Operation: BinaryCodable {
     /// Reads an operation that is no list.
     private init(oneOf code: UInt8, from reader: inout BinaryReader) throws(BinaryDecodingError) {
         switch code {
-        case Code.present: self = .present(presenter: try reader.read(), controller: try reader.read())
+        case Code.present: self = .present(presenter: try reader.read(ControllerID.self), controller: try reader.read())
+        case Code.presentInFront: self = .present(presenter: nil, controller: try reader.read())
         case Code.dismiss: self = .dismiss(try reader.read())
         case Code.push: self = .push(navigation: try reader.read(), controller: try reader.read())
         case Code.pop: self = .pop(navigation: try reader.read())

@@ -2,7 +2,8 @@
 ///
 /// A controller to insert is given as a hierarchy: the controller with everything in it.
 package indirect enum Operation: Hashable, Sendable {
-    case present(presenter: ControllerID, controller: Hierarchy)
+    /// Without a presenter, the controller in front is asked to.
+    case present(presenter: ControllerID?, controller: Hierarchy)
     case dismiss(ControllerID)
     case push(navigation: ControllerID, controller: Hierarchy)
     case pop(navigation: ControllerID)
@@ -83,17 +84,22 @@ extension Operation {
         if case .list(let operations) = self { operations } else { [self] }
     }
 
-    /// Whether the whole tree is replaced, by it or by a part of it.
-    var replacesRoot: Bool {
+    /// Whether it, or an operation of the list, touches the whole scene, whatever the tree is.
+    var touchesScene: Bool {
         switch self {
-        case .setRoot: true
-        case .list(let operations): operations.contains(where: \.replacesRoot)
+        case .setRoot, .present(nil, _): true
+        case .list(let operations): operations.contains(where: \.touchesScene)
         default: false
         }
     }
 
     /// The oldest rules that know it.
-    var neededRules: Rules { if case .list = self { .second } else { .first } }
+    var neededRules: Rules {
+        switch self {
+        case .list, .present(nil, _): .second
+        default: .first
+        }
+    }
 }
 
 extension Operation {
@@ -147,10 +153,12 @@ extension Operation {
         }
     }
 
-    /// The existing controller that it names first, and on whose place its scope depends; `nil` if that is the root, and for a list.
+    /// The existing controller that it names first, and on whose place its scope depends; `nil` if it locks the whole scene, and for a
+    /// list.
     package var target: ControllerID? {
         switch self {
-        case .present(let controller, _), .dismiss(let controller), .push(let controller, _), .pop(let controller),
+        case .present(let presenter, _): presenter
+        case .dismiss(let controller), .push(let controller, _), .pop(let controller),
             .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
             .select(let controller, _), .showDetail(let controller, _), .collapse(let controller),
             .expand(let controller), .setTabs(let controller, _, _), .segue(let controller, _, _):

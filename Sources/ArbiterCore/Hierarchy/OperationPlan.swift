@@ -1,10 +1,10 @@
 /// The effect of an operation on the current hierarchy.
 package struct OperationPlan: Hashable, Sendable {
     /// The changes, in the order in which they are applied.
-    package let steps: [Edit]
+    package private(set) var steps: [Edit]
     /// The controller that presents, or presented before a dismissal.
     package let presenter: ControllerID?
-    /// The inserted controllers, in the order requested, without those below them.
+    /// The inserted controllers, in the order requested, without those that came with them.
     package let inserted: [ControllerID]
     /// The removed controllers, in the order popped or dismissed, without those inside them.
     package let removed: [ControllerID]
@@ -63,6 +63,19 @@ package struct OperationPlan: Hashable, Sendable {
         isNet = true
     }
 
+    /// The same plan; what it inserts comes in by its type, if there is something to animate.
+    var introducingArrivals: OperationPlan {
+        guard isAnimated else { return self }
+        var plan = self
+        plan.steps = introducing(by: type)
+        return plan
+    }
+
+    /// Its steps; the inserted controllers come in by a transition type.
+    func introducing(by type: TransitionTypeName?) -> [Edit] {
+        steps.map { $0.introducing(inserted, by: type) }
+    }
+
     /// Every inserted controller, including those below the ones in `inserted`.
     package var arriving: [ControllerID] {
         steps.flatMap { step in
@@ -119,5 +132,16 @@ package struct HierarchyChange: Hashable, Sendable {
         arrived += later.arrived
         departed += later.departed
         moved += later.moved
+    }
+}
+
+extension OperationPlan.Edit {
+    /// The same edit; the controllers among its arrivals come in by this transition type.
+    fileprivate func introducing(
+        _ controllers: [ControllerID], by type: TransitionTypeName?
+    ) -> OperationPlan.Edit {
+        guard case .insert(var arrival, let place) = self else { return self }
+        for controller in controllers { arrival.introduce(controller, by: type) }
+        return .insert(arrival, at: place)
     }
 }

@@ -5,6 +5,9 @@ extension OperationRefusal {
         OperationRefusal(code: .unknownController, detail: "There is no controller <\(id)>.")
     }
 
+    static let nobodyInFront = OperationRefusal(
+        code: .unknownController, detail: "There is no controller in front: the hierarchy is empty.")
+
     static let nothingToBringIn = OperationRefusal(
         code: .unknownController, detail: "There is no controller to bring in.")
 

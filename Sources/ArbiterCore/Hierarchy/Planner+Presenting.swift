@@ -1,10 +1,16 @@
 // Presentations and dismissals.
 
 extension Planner {
+    /// - Parameters:
+    ///   - arrival: the controller to present.
+    ///   - source: who is asked to present it; without one, the controller in front.
+    /// - Returns: the plan.
+    /// - Throws: `OperationRefusal` if it cannot be presented.
     func present(
-        _ arrival: Hierarchy, from source: ControllerID
+        _ arrival: Hierarchy, from source: ControllerID?
     ) throws(OperationRefusal) -> OperationPlan {
-        let source = try controller(source)
+        guard let asked = source ?? hierarchy.front else { throw .nobodyInFront }
+        let source = try controller(asked)
         let top = try top(of: arrival)
         guard let presenter = hierarchy.presenter(for: top.presentationStyle, from: source.id) else {
             throw .unknownController(source.id)

@@ -28,6 +28,7 @@ extension ArbiterStateMachine {
             scene.patches = 0
         }
         beginIdling(name, at: step.now)
+        scheduleQuietParts(of: name)
         publish(
             .hierarchyChanged(HierarchyUpdate(revision: next, change: .replaced(storyboard.hierarchy))), in: name, &step
         )
@@ -73,6 +74,7 @@ extension ArbiterStateMachine {
             scene.patches += 1
         }
         for waiting in waitingForSegues(definedBy: patch, in: name) { durable.scenes[name]?.fileAnew(waiting) }
+        scheduleQuietParts(of: name)
         settle(name, step: &step)
         prune(at: step.now)
         return StoryboardVersion(revision: version.revision, patches: version.patches + 1)

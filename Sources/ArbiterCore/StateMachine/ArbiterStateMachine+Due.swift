@@ -12,6 +12,7 @@ extension ArbiterStateMachine {
             switch deadline {
             case .waiter(let waiter): answerAsItStands(waiter, in: &step)
             case .quiet(let scene): wakeIdlers(of: scene, in: &step)
+            case .quietPart(let waiter): wakeIdler(ofPart: waiter, in: &step)
             case .resumption: resume(in: &step)
             case .hold(let id): expire(id, because: .hold, in: &step)
             case .interruption(let id): endInterrupted(id, in: &step)

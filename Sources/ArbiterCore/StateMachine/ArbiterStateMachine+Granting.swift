@@ -107,6 +107,7 @@ extension ArbiterStateMachine {
     ) -> Transition {
         guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends but is not known") }
         let name = transition.request.scene
+        let parts = partsKeptBusy(by: transition)
         var grant: Transition.Grant?
         var effect = OperationEffect()
         switch transition.phase {
@@ -145,6 +146,9 @@ extension ArbiterStateMachine {
         for displaced in effect.done?.displaced ?? [] {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
         }
+        // In another tree, what waits may lock less than before.
+        if effect.done != nil, momentary.idling.hasParts { scheduleQuietParts(of: name) }
+        beginIdling(parts, at: step.now)
         durable.noteEnd(of: transition, at: step.now)
         momentary.deadlines.cancel(.transition(id))
         if transition.request.maxHold != nil { momentary.deadlines.cancel(.hold(id)) }
@@ -180,8 +184,9 @@ extension ArbiterStateMachine {
         durable.scenes[name]?.reserved.subtract(planned.arriving)
         let isCarriedOut = outcome.carriesOut(transition)
         let appearance = planned.ending(isCompleted: isCarriedOut)
-        guard isCarriedOut,
-            let done = durable.changeScene(name, { $0.carryOut(planned, introducedBy: grant.animation?.type) })
+        // Each operation of a list has a type of its own, unless the request names one.
+        let type = planned.isNet ? transition.request.animation?.type : grant.animation?.type
+        guard isCarriedOut, let done = durable.changeScene(name, { $0.carryOut(planned, introducedBy: type) })
         else {
             return OperationEffect(appearance: appearance)
         }

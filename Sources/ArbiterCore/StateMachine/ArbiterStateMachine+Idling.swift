@@ -1,45 +1,91 @@
-// Waiting for a scene to be idle: nothing in it is unfinished, and has not been for some time.
+// Waiting for a scene, or a part of it, to be idle: nothing in it is unfinished, and has not been for some time.
 
-/// How a scene is, for a client that waits for it to be idle.
+/// How a scene, or a part of it, is for a client that waits for it to be idle.
 package struct IdleView: Hashable, Sendable {
     /// A scene that does not exist has the numbers with which it would be created.
     package let summary: SceneSummary
+    /// The controller below which nothing is to be unfinished; `nil` for the whole scene.
+    package let part: ControllerID?
     /// For how long the client wants it to have been idle.
     package let quiet: Duration
     /// How long it has been idle, counted up to the longest `quiet`; `nil` while something is unfinished.
+    ///
+    /// A part is looked at from the await on.
     package let idleFor: Duration?
+    /// Who keeps it busy, running ones first, at most `Limits.blockersShown`.
+    package let busy: [Busy]
 
     /// Whether it is as the client wants it.
     package var isIdle: Bool { idleFor.map { quiet <= $0 } ?? false }
+
+    /// An unfinished transition that keeps it busy.
+    package struct Busy: Hashable, Sendable {
+        package let id: TransitionID
+        package let client: ClientName?
+        package let state: TransitionState
+    }
 }
 
 extension ArbiterStateMachine {
-    /// A client asks whether a scene is idle; with `park`, the await parks until it is, or its wait is over.
+    /// A client asks whether a scene, or a part of it, is idle; with `park`, the await parks until it is, or its wait is over.
     ///
     /// - Parameters:
     ///   - name: the scene; one that does not exist is idle, and is not created.
+    ///   - part: the controller below which nothing is to be unfinished, which need not exist; without it, the whole scene counts.
     ///   - quiet: for how long it must have been idle, within `Limits.quietDurations`.
     ///   - session: the session that the request names; it lives while the await is parked.
     ///   - park: how the await parks; without it, the answer comes at once.
     ///   - step: the turn.
-    /// - Returns: how the scene is, or that the await is parked.
+    /// - Returns: how it is, or that the await is parked.
+    /// - Throws: `queueFull` if it would park for a part, and as many wait for a state of the scene as may.
     package mutating func awaitIdle(
-        _ name: SceneName, for quiet: Duration, session: Token? = nil, park: Park?, in step: inout Step
-    ) -> ObservingAnswer<IdleView> {
-        let view = idleView(of: name, for: quiet, at: step.now)
+        _ name: SceneName, below part: ControllerID? = nil, for quiet: Duration, session: Token? = nil, park: Park?,
+        in step: inout Step
+    ) throws(ArbiterError) -> ObservingAnswer<IdleView> {
+        let view = idleView(of: name, below: part, for: quiet, since: step.now, at: step.now)
         guard let park, !momentary.isDraining, !view.isIdle else { return .now(view) }
+        if part != nil { try checkMayWaitForState(of: name) }
         let kept = attachAwait(to: [sessionID(of: session)], in: step)
-        momentary.idling.add(park.waiter, IdleWaiter(scene: name, quiet: quiet, session: kept))
+        momentary.idling.add(
+            park.waiter, IdleWaiter(scene: name, part: part, quiet: quiet, since: step.now, session: kept))
         momentary.deadlines.schedule(.waiter(park.waiter), at: step.now.advanced(by: park.wait))
-        scheduleQuiet(of: name)
+        if part == nil { scheduleQuiet(of: name) } else { scheduleQuiet(of: park.waiter) }
         return .parked
     }
 
-    private func idleView(of name: SceneName, for quiet: Duration, at now: Instant) -> IdleView {
-        let idleFor = momentary.idling.since(name).duration(to: now)
+    /// How it is at an instant; a part is looked at since another one.
+    private func idleView(
+        of name: SceneName, below part: ControllerID?, for quiet: Duration, since: Instant, at now: Instant
+    ) -> IdleView {
+        let busy = busy(in: name, below: part, limit: Limits.blockersShown)
+        let idleFor = (part == nil ? momentary.idling.since(name) : since).duration(to: now)
         return IdleView(
-            summary: summary(of: name), quiet: quiet,
-            idleFor: isIdle(name) ? min(idleFor, Limits.quietDurations.upperBound) : nil)
+            summary: summary(of: name), part: part, quiet: quiet,
+            idleFor: busy.isEmpty ? min(idleFor, Limits.quietDurations.upperBound) : nil,
+            busy: busy.compactMap { durable.transitions[$0] }.map {
+                IdleView.Busy(id: $0.id, client: $0.request.client, state: $0.state)
+            })
+    }
+
+    /// The unfinished transitions that conflict with a part of a scene, or all of them: granted ones first, then those in the line,
+    /// then those that are set aside.
+    private func busy(in name: SceneName, below part: ControllerID?, limit: Int) -> [TransitionID] {
+        guard let scene = durable.scenes[name] else { return [] }
+        let path = part.map { scene.storyboard.hierarchy.path(to: $0) ?? [$0] } ?? []
+        let standing = scene.queue.blockers(of: [path], naming: part.map { [$0] } ?? [], at: .end, limit: limit)
+        guard !scene.aside.isEmpty, standing.count < limit else { return standing }
+        let aside = scene.aside.inOrder.lazy.filter { id in
+            part.map { part in durable.transitions[id].map { conflicts($0, with: part, in: scene) } ?? false } ?? true
+        }
+        return standing + aside.prefix(limit - standing.count)
+    }
+
+    /// Whether a transition locks something at, above or below a controller, or brings in one with its id.
+    private func conflicts(_ transition: Transition, with part: ControllerID, in scene: Scene) -> Bool {
+        let claim = scene.storyboard.claim(of: transition.request, scope: transition.scope)
+        let path = scene.storyboard.hierarchy.path(to: part) ?? [part]
+        return claim.arrivals.brought.contains(part)
+            || claim.paths.contains { $0.starts(with: path) || path.starts(with: $0) }
     }
 
     private func isIdle(_ name: SceneName) -> Bool {
@@ -78,6 +124,44 @@ extension ArbiterStateMachine {
         momentary.deadlines.schedule(.quiet(name), at: momentary.idling.since(name).advanced(by: first.quiet))
     }
 
+    // MARK: Changes of a part
+
+    /// The awaits of parts with which a transition conflicts that is about to end.
+    func partsKeptBusy(by transition: Transition) -> [WaiterID] {
+        let name = transition.request.scene
+        guard momentary.idling.hasParts, let scene = durable.scenes[name] else { return [] }
+        return momentary.idling.parts(of: name).filter { conflicts(transition, with: $0.part, in: scene) }.map(\.waiter)
+    }
+
+    /// Counts the time for which parts are idle anew.
+    mutating func beginIdling(_ waiters: [WaiterID], at now: Instant) {
+        for waiter in waiters {
+            momentary.idling.begin(waiter, at: now)
+            scheduleQuiet(of: waiter)
+        }
+    }
+
+    /// Looks anew at whether the parts of a scene are idle: without an end, transitions may lock something else.
+    mutating func scheduleQuietParts(of name: SceneName) {
+        for (waiter, _) in momentary.idling.parts(of: name) { scheduleQuiet(of: waiter) }
+    }
+
+    /// Sets the deadline for the await of a part, if the part is idle now.
+    private mutating func scheduleQuiet(of waiter: WaiterID) {
+        guard let waiting = momentary.idling.waiters[waiter],
+            busy(in: waiting.scene, below: waiting.part, limit: 1).isEmpty
+        else { return momentary.deadlines.cancel(.quietPart(waiter)) }
+        momentary.deadlines.schedule(.quietPart(waiter), at: waiting.since.advanced(by: waiting.quiet))
+    }
+
+    /// Answers the await of a part whose time of quiet is over, unless something has begun meanwhile.
+    mutating func wakeIdler(ofPart waiter: WaiterID, in step: inout Step) {
+        guard let waiting = momentary.idling.waiters[waiter],
+            busy(in: waiting.scene, below: waiting.part, limit: 1).isEmpty
+        else { return momentary.deadlines.cancel(.quietPart(waiter)) }
+        answerIdler(waiter, in: &step)
+    }
+
     // MARK: Answers
 
     /// Answers the awaits of a scene that has been idle for long enough, as many as the portion of the turn allows.
@@ -96,7 +180,9 @@ extension ArbiterStateMachine {
     @discardableResult
     mutating func answerIdler(_ waiter: WaiterID, in step: inout Step) -> Bool {
         guard let waiting = unparkIdler(waiter, in: &step) else { return false }
-        step.add(.wakeForState(waiter, .idleness(idleView(of: waiting.scene, for: waiting.quiet, at: step.now))))
+        let view = idleView(
+            of: waiting.scene, below: waiting.part, for: waiting.quiet, since: waiting.since, at: step.now)
+        step.add(.wakeForState(waiter, .idleness(view)))
         return true
     }
 
@@ -112,7 +198,11 @@ extension ArbiterStateMachine {
     ) -> IdleWaiter? {
         guard let waiting = momentary.idling.remove(waiter) else { return nil }
         momentary.deadlines.cancel(.waiter(waiter))
-        scheduleQuiet(of: waiting.scene)
+        if waiting.part == nil {
+            scheduleQuiet(of: waiting.scene)
+        } else {
+            momentary.deadlines.cancel(.quietPart(waiter))
+        }
         if let session = waiting.session { detach(session, client: client, in: &step) }
         return waiting
     }
@@ -120,6 +210,15 @@ extension ArbiterStateMachine {
     /// Describes an await that should have been answered, or that would be missed.
     func brokenIdling() -> String? {
         for (waiter, waiting) in momentary.idling.waiters {
+            if momentary.deadlines[.waiter(waiter)] == nil { return "\(waiter) waits for ever" }
+            guard waiting.part == nil else {
+                let due = momentary.deadlines[.quietPart(waiter)]
+                let expected = waiting.since.advanced(by: waiting.quiet)
+                if busy(in: waiting.scene, below: waiting.part, limit: 1).isEmpty, due != expected {
+                    return "\(waiter) waits for quiet at \(expected), and is looked at at \(String(describing: due))"
+                }
+                continue
+            }
             guard let first = momentary.idling.first(of: waiting.scene), first.quiet <= waiting.quiet else {
                 return "\(waiter) stands in no line"
             }
@@ -128,7 +227,6 @@ extension ArbiterStateMachine {
             guard due == (isIdle(waiting.scene) ? expected : nil) else {
                 return "\(waiting.scene) is to be quiet at \(expected), and is looked at at \(String(describing: due))"
             }
-            if momentary.deadlines[.waiter(waiter)] == nil { return "\(waiter) waits for ever" }
         }
         return nil
     }

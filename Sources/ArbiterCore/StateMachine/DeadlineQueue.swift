@@ -12,6 +12,8 @@ struct DeadlineQueue {
         case waiter(WaiterID)
         /// When an idle scene will have been idle for as long as a parked await wants.
         case quiet(SceneName)
+        /// When the idle part of a scene will have been idle for as long as a parked await wants.
+        case quietPart(WaiterID)
         /// The end of the time that participants have to become ready.
         case ready(TransitionID)
         /// The end of a session without a request or a connection.
@@ -27,7 +29,7 @@ struct DeadlineQueue {
         var isOfSilence: Bool {
             switch self {
             case .transition, .ready, .session, .interruption: true
-            case .waiter, .quiet, .hold, .resumption: false
+            case .waiter, .quiet, .quietPart, .hold, .resumption: false
             }
         }
 
@@ -37,6 +39,7 @@ struct DeadlineQueue {
             case .transition(let id): id._rawHashValue(seed: seed)
             case .waiter(let id): id._rawHashValue(seed: ~seed)
             case .quiet(let scene): scene._rawHashValue(seed: seed)
+            case .quietPart(let id): id._rawHashValue(seed: ~seed &+ 1)
             case .ready(let id): id._rawHashValue(seed: seed &+ 1)
             case .session(let id): id._rawHashValue(seed: seed)
             case .hold(let id): id._rawHashValue(seed: seed &+ 2)

@@ -12,7 +12,9 @@ struct Idling: Sendable {
     private var gone: Deque<Gone> = []
     /// The parked awaits.
     private(set) var waiters: [WaiterID: IdleWaiter] = [:]
-    /// The parked awaits of each scene, those that want it to be quiet for the shortest time first.
+    /// The parked awaits of parts of each scene.
+    private var parts: [SceneName: Set<WaiterID>] = [:]
+    /// The parked awaits of each scene as a whole, those that want it to be quiet for the shortest time first.
     private var lines: [SceneName: [(quiet: Duration, waiter: WaiterID)]] = [:]
 
     /// A scene that no longer exists, with its instant when it went.
@@ -55,6 +57,10 @@ struct Idling: Sendable {
     mutating func add(_ waiter: WaiterID, _ waiting: IdleWaiter) {
         let previous = waiters.updateValue(waiting, forKey: waiter)
         precondition(previous == nil, "\(waiter) is already parked")
+        guard waiting.part == nil else {
+            parts[waiting.scene, default: []].insert(waiter)
+            return
+        }
         var line = lines.removeValue(forKey: waiting.scene) ?? []
         let index = line.firstIndex { waiting.quiet < $0.quiet } ?? line.endIndex
         line.insert((waiting.quiet, waiter), at: index)
@@ -63,20 +69,43 @@ struct Idling: Sendable {
 
     mutating func remove(_ waiter: WaiterID) -> IdleWaiter? {
         guard let waiting = waiters.removeValue(forKey: waiter) else { return nil }
+        guard waiting.part == nil else {
+            parts[waiting.scene]?.remove(waiter)
+            if count(ofPartsOf: waiting.scene) == 0 { parts[waiting.scene] = nil }
+            return waiting
+        }
         var line = lines.removeValue(forKey: waiting.scene) ?? []
         line.removeAll { $0.waiter == waiter }
         if !line.isEmpty { lines[waiting.scene] = line }
         return waiting
     }
 
-    /// The first await of a scene that will be answered, with the time for which the scene has to be quiet.
+    /// Whether anybody waits for a part of a scene.
+    var hasParts: Bool { !parts.isEmpty }
+
+    /// How many wait for parts of a scene.
+    func count(ofPartsOf scene: SceneName) -> Int { parts[scene]?.count ?? 0 }
+
+    /// The awaits of parts of a scene.
+    func parts(of scene: SceneName) -> [(waiter: WaiterID, part: ControllerID)] {
+        (parts[scene] ?? []).compactMap { waiter in waiters[waiter]?.part.map { (waiter, $0) } }
+    }
+
+    /// Counts anew for the await of a part.
+    mutating func begin(_ waiter: WaiterID, at now: Instant) { waiters[waiter]?.since = now }
+
+    /// The first await of a scene as a whole that will be answered, with the time for which the scene has to be quiet.
     func first(of scene: SceneName) -> (quiet: Duration, waiter: WaiterID)? { lines[scene]?.first }
 }
 
-/// A parked await; it is answered when its scene has been idle for so long.
+/// A parked await; it is answered when its scene, or a part of it, has been idle for so long.
 struct IdleWaiter: Sendable {
     let scene: SceneName
+    /// The controller below which nothing is to be unfinished; `nil` for the whole scene.
+    let part: ControllerID?
     let quiet: Duration
+    /// Of a part: when it parked, or when the last transition ended after that which conflicted with the part.
+    var since: Instant
     /// The session that it keeps alive.
     let session: SessionID?
 }

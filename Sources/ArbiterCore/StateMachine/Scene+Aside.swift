@@ -81,7 +81,8 @@ extension ArbiterStateMachine {
     /// - Throws: `queueFull` if as many wait for a state of the scene as may.
     func checkMayWaitForState(of name: SceneName) throws(ArbiterError) {
         let tickets = durable.scenes[name]?.statesAwaited ?? 0
-        guard tickets + momentary.observing.count(of: name) < Limits.statesAwaited else {
+        let awaits = momentary.observing.count(of: name) + momentary.idling.count(ofPartsOf: name)
+        guard tickets + awaits < Limits.statesAwaited else {
             throw .queueFull(limit: Limits.statesAwaited, isForStates: true)
         }
     }

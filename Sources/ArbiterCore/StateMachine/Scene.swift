@@ -130,7 +130,7 @@ extension Scene {
     ///
     /// - Returns: the change, what it touches, and the waiting transitions that have to be refiled because of it.
     mutating func carryOut(_ plan: OperationPlan, introducedBy type: TransitionTypeName?) -> CarriedOut {
-        let edits = plan.isAnimated ? plan.steps.map { $0.introducing(plan.inserted, by: type) } : plan.steps
+        let edits = plan.isAnimated && !(plan.isNet && type == nil) ? plan.introducing(by: type) : plan.steps
         let touched = storyboard.hierarchy.touched(by: edits)
         // A copy of it makes the next line copy the tree.
         let before = plan.isNet ? storyboard.hierarchy : nil
@@ -252,16 +252,5 @@ extension Scene {
         case .scene: return .scene
         case .operation: return request.operation == nil ? .scene : .operation
         }
-    }
-}
-
-extension OperationPlan.Edit {
-    /// The same edit; the controllers among its arrivals come in by this transition type.
-    fileprivate func introducing(
-        _ controllers: [ControllerID], by type: TransitionTypeName?
-    ) -> OperationPlan.Edit {
-        guard case .insert(var arrival, let place) = self else { return self }
-        for controller in controllers { arrival.introduce(controller, by: type) }
-        return .insert(arrival, at: place)
     }
 }

@@ -31,7 +31,7 @@ extension Storyboard {
         case .controllers(let locked): named = brought.union(locked)
         }
         if let operation = request.operation {
-            if operation.replacesRoot { return [] }
+            if operation.touchesScene { return [] }
             named.formUnion(operation.named)
             named.formUnion(names(of: operation))
         }

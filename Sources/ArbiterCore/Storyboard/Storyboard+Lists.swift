@@ -15,7 +15,9 @@ extension Storyboard {
         var change = HierarchyChange()
         for (index, operation) in operations.enumerated() {
             do throws(OperationRefusal) {
-                guard let plan = try storyboard.plan(operation, reserving: reserved) else { continue }
+                guard let plan = try storyboard.plan(operation, reserving: reserved)?.introducingArrivals else {
+                    continue
+                }
                 change.add(storyboard.hierarchy.apply(plan.steps))
                 plans.append(plan)
             } catch {
@@ -79,8 +81,8 @@ private struct ListSketch {
     private var storyboard: Storyboard
     /// What the operations so far bring in.
     private var brought: Set<ControllerID> = []
-    /// Whether an operation so far may have moved controllers to another container within a split.
-    private var hasMoved = false
+    /// Whether a controller may stay as it is, or come anew as it is given, and define another context then.
+    private var isContextUnsure = false
 
     init(_ storyboard: Storyboard, _ operations: [Operation]) {
         self.storyboard = storyboard
@@ -100,71 +102,41 @@ private struct ListSketch {
 
     /// Puts what an operation brings in where it will be.
     ///
-    /// - Returns: whether that can be told.
+    /// - Returns: whether that can be told. Of segues and of operations on splits it cannot: what they do depends on columns that
+    ///   operations before them move and replace.
     private mutating func bringIn(_ operation: Operation) -> Bool {
         switch operation {
-        case .present(let source, let arrival): present(arrival, from: source)
-        case .push(let container, let arrival): attach(arrival, to: container)
+        case .present(let source?, let arrival): present(arrival, from: source)
+        case .push(let container, let arrival): storyboard.hierarchy.attach(arrival, containedIn: container)
         case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
             arrange(arrivals, in: container)
-        case .showDetail(let split, let arrival): showDetail(arrival, in: split)
-        case .collapse(let split): setCollapsed(split, true)
-        case .expand(let split): setCollapsed(split, false)
-        case .segue: follow(operation)
         case .dismiss, .pop, .popTo, .popToRoot, .select: true
-        case .setRoot, .list: false
-        }
-    }
-
-    private mutating func follow(_ segue: Operation) -> Bool {
-        guard let course = try? storyboard.course(of: segue) else { return false }
-        switch course {
-        case .operation(let operation): return bringIn(operation)
-        case .unwind: return true
-        case .replacePrimary(let split, let arrival):
-            guard let top = arrival.root, attach(arrival, to: split) else { return false }
-            storyboard.hierarchy.change(split) { $0.primary = top }
-            return true
+        case .setRoot, .present(nil, _), .showDetail, .collapse, .expand, .segue, .list: false
         }
     }
 
     private mutating func present(_ arrival: Hierarchy, from source: ControllerID) -> Bool {
-        guard let style = arrival.root.flatMap({ arrival[$0] })?.presentationStyle, !(hasMoved && style.seeksContext),
+        guard let style = arrival.root.flatMap({ arrival[$0] })?.presentationStyle,
+            !(isContextUnsure && style.seeksContext),
             let presenter = storyboard.hierarchy.presenter(for: style, from: source)
         else { return false }
         return storyboard.hierarchy.attach(arrival, presentedBy: presenter.id)
     }
 
-    private mutating func attach(_ arrival: Hierarchy, to container: ControllerID) -> Bool {
-        storyboard.hierarchy.attach(arrival, containedIn: container)
-    }
-
     private mutating func arrange(_ arrivals: [Hierarchy], in container: ControllerID) -> Bool {
-        for arrival in arrivals {
-            // One that is there already may stay as it is, without what is given below it; or may have gone before.
-            let isThere = arrival.root.map { storyboard.hierarchy.container(of: $0) == container } ?? false
-            guard !isThere || arrival.count == 1, attach(arrival, to: container) else { return false }
+        arrivals.allSatisfy { arrival in
+            guard arrival.root.map({ storyboard.hierarchy.container(of: $0) }) == container else {
+                return storyboard.hierarchy.attach(arrival, containedIn: container)
+            }
+            // It stays as it is, without what is given below it; or it has gone before, and comes anew.
+            isContextUnsure = true
+            return arrival.count == 1
         }
-        return true
-    }
-
-    private mutating func showDetail(_ arrival: Hierarchy, in split: ControllerID) -> Bool {
-        guard case .split(let columns)? = storyboard.hierarchy[split]?.content, columns.isCollapsed else {
-            return attach(arrival, to: split)
-        }
-        let isStack = storyboard.hierarchy[columns.primary]?.kind == .navigation
-        return isStack ? attach(arrival, to: columns.primary) : present(arrival, from: split)
-    }
-
-    private mutating func setCollapsed(_ split: ControllerID, _ isCollapsed: Bool) -> Bool {
-        hasMoved = true
-        storyboard.hierarchy.change(split) { $0.isCollapsed = isCollapsed }
-        return true
     }
 }
 
 extension Hierarchy {
-    /// The controllers of these names with all above them, and the columns of each split among these; it is no whole tree.
+    /// The controllers of these names with all above them; it is no whole tree.
     fileprivate func spine(to names: [ControllerID]) -> Hierarchy {
         var spine = Hierarchy()
         spine.root = root
@@ -174,9 +146,6 @@ extension Hierarchy {
             while let controller = next, spine.controllers.updateValue(controller, forKey: controller.id) == nil {
                 next = controller.parent.flatMap { self[$0] }
             }
-        }
-        for case .split(let columns) in spine.controllers.values.map(\.content) {
-            for column in columns.all { spine.controllers[column] = self[column] }
         }
         return spine
     }
@@ -203,11 +172,5 @@ extension Hierarchy {
         for controller in arrival.preorder { controllers[controller.id] = controller }
         if let top = arrival.root { controllers[top]?.parent = parent }
         return true
-    }
-
-    fileprivate mutating func change(_ split: ControllerID, by body: (inout Controller.Columns) -> Void) {
-        guard case .split(var columns)? = controllers[split]?.content else { return }
-        body(&columns)
-        controllers[split]?.content = .split(columns)
     }
 }

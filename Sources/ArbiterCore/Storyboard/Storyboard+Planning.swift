@@ -53,12 +53,12 @@ extension Storyboard {
     func anchors(of operation: Operation) -> [ControllerID] {
         let anchors: [ControllerID?] =
             switch operation {
-            case .present(let presenter, let controller): [presentationAnchor(of: controller, from: presenter)]
+            case .present(let presenter?, let controller): [presentationAnchor(of: controller, from: presenter)]
             case .dismiss(let controller): [dismissalAnchor(of: controller)]
             case .push, .pop, .popTo, .popToRoot, .setStack, .select, .collapse, .expand, .setTabs:
                 [operation.target.flatMap { hierarchy[$0]?.id }]
-            // It locks the whole scene.
-            case .setRoot, .list: []
+            // These lock the whole scene.
+            case .setRoot, .present(nil, _), .list: []
             case .showDetail(let split, let controller): [detailAnchor(of: controller, in: split)]
             case .segue(let source, _, _): segueAnchors(of: operation, from: source)
             }

@@ -47,7 +47,7 @@ extension Storyboard {
     /// - Returns: `nil` for the whole scene.
     private func touched(by operation: Operation) -> [ControllerID]? {
         switch operation {
-        case .setRoot: return nil
+        case .setRoot, .present(nil, _): return nil
         case .list(let operations): return anchors(ofEach: operations)
         default: break
         }

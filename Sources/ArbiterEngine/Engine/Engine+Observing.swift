@@ -3,23 +3,24 @@ package import ArbiterCore
 // Waiting for a state of a scene, without a lock.
 
 extension Engine {
-    /// Answers when the scene has been idle for so long, or when `wait` has run out, with the scene as it is then.
+    /// Answers when the scene, or a part of it, has been idle for so long, or when `wait` has run out, with how it is then.
     ///
     /// - Parameters:
     ///   - scene: the scene, which need not exist.
+    ///   - part: the controller below which nothing is to be unfinished; without it, the whole scene counts.
     ///   - quiet: for how long it must have been idle.
     ///   - session: the session that the request names, if any.
     ///   - wait: the longest wait.
     ///   - asker: the caller, whose session it has to be.
-    ///   - completion: called with the answer.
+    ///   - completion: called with the answer; `queueFull` for a part if as many wait for a state of the scene as may.
     /// - Returns: the parked waiter, for `leave` if the connection closes before the answer; `nil` if none is parked.
     @discardableResult
     package func awaitIdle(
-        _ scene: SceneName, for quiet: Duration, session: Token? = nil, wait: Duration,
+        _ scene: SceneName, below part: ControllerID? = nil, for quiet: Duration, session: Token? = nil, wait: Duration,
         by asker: Asker = .anyone, completion: @escaping IdleCompletion
     ) -> WaiterID? {
-        observe(session, wait: wait, by: asker) { machine, session, park, step in
-            machine.awaitIdle(scene, for: quiet, session: session, park: park, in: &step)
+        observe(session, wait: wait, by: asker) { machine, session, park, step throws(ArbiterError) in
+            try machine.awaitIdle(scene, below: part, for: quiet, session: session, park: park, in: &step)
         } as: {
             .idleness($0)
         } completion: { result in

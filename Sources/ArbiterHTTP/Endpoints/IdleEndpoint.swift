@@ -8,7 +8,7 @@ enum SceneMilestone: String, Hashable, Sendable, CaseIterable {
     case idle
 }
 
-/// `/scenes/{scene}/await`: waiting for a scene to be idle.
+/// `/scenes/{scene}/await`: waiting for a scene, or a part of it, to be idle.
 struct IdleEndpoint: Sendable {
     let shards: Shards
 
@@ -18,6 +18,9 @@ struct IdleEndpoint: Sendable {
         let quiet = try call.query.value(of: .quietSeconds) { text, field throws(Problem) in
             try Wait.parsed(text, field: field, in: Limits.quietDurations)
         }
+        let part = try call.query.value(of: .controller) { text, field throws(Problem) in
+            try ControllerID(text, field: field)
+        }
         var wait = Wait()
         try wait.readQueryAndHeader(of: call)
         let duration = call.bounded(wait.resolved(default: Limits.defaultAwait))
@@ -25,7 +28,7 @@ struct IdleEndpoint: Sendable {
         let engine = try call.engine(of: scene, in: shards, hosting: session, waiting: duration)
         try call.reservePlace(for: duration)
         let waiter = engine.awaitIdle(
-            scene, for: quiet ?? .zero, session: session, wait: duration, by: call.takeAsker()
+            scene, below: part, for: quiet ?? .zero, session: session, wait: duration, by: call.takeAsker()
         ) { [wait] result in
             call.respond(result) { view in
                 var response = Response.json(200) { $0.members(of: view) }
@@ -40,9 +43,18 @@ struct IdleEndpoint: Sendable {
 extension JSONWriter {
     fileprivate mutating func members(of view: IdleView) {
         member("name", view.summary.name.description)
+        if let part = view.part { member("controller", part) }
         member("idle", view.isIdle)
         if let idleFor = view.idleFor { member("idleFor", idleFor) }
         member("quietSeconds", view.quiet)
         stateMembers(of: view.summary)
+        guard !view.busy.isEmpty else { return }
+        array("busy", view.busy) { writer, busy in
+            writer.object { writer in
+                writer.member("id", busy.id)
+                if let client = busy.client { writer.member("client", client.description) }
+                writer.member("state", busy.state.rawValue)
+            }
+        }
     }
 }

@@ -153,8 +153,8 @@ extension Route {
             Route("showScene", "GET", "/scenes/{scene}", role: .observe, scenes.show),
             Route("deleteScene", "DELETE", "/scenes/{scene}", role: .design, contentTypes: [], scenes.delete),
             Route(
-                "awaitScene", "GET", "/scenes/{scene}/await", role: .observe, query: [.until, .quietSeconds, .wait],
-                idle.await),
+                "awaitScene", "GET", "/scenes/{scene}/await", role: .observe,
+                query: [.until, .controller, .quietSeconds, .wait], idle.await),
             Route(
                 "declareStoryboard", "PUT", "/scenes/{scene}/storyboard", role: .design,
                 query: [.dryRun], bodyBytes: ServerLimits.storyboardBytes, storyboards.declare),

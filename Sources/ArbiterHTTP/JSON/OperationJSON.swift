@@ -123,7 +123,7 @@ extension OperationDraft {
 
     private func operation(of type: OperationType, _ reader: JSONReader) throws(Problem) -> Operation {
         switch type {
-        case .present: .present(presenter: try id(.presenter, reader), controller: try node(reader))
+        case .present: .present(presenter: identifiers[.presenter], controller: try node(reader))
         case .dismiss: .dismiss(try id(.controller, reader))
         case .push: .push(navigation: try id(.navigation, reader), controller: try node(reader))
         case .pop: .pop(navigation: try id(.navigation, reader))
@@ -205,9 +205,10 @@ extension OperationType {
     /// The members that may be missing.
     fileprivate var optional: [OperationDraft.Member] {
         switch self {
+        case .present: [.presenter]
         case .setTabs: [.selected]
         case .segue: [.destination]
-        case .present, .dismiss, .push, .pop, .popTo, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
+        case .dismiss, .push, .pop, .popTo, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
             .setRoot:
             []
         }
@@ -250,7 +251,7 @@ extension JSONWriter {
         if let type = type ?? operation.type?.rawValue { member("type", type) }
         switch operation {
         case .present(let presenter, let controller):
-            member("presenter", presenter)
+            if let presenter { member("presenter", presenter) }
             arrival(controller, counts)
         case .dismiss(let controller):
             member("controller", controller)
@@ -293,14 +294,15 @@ extension JSONWriter {
         }
     }
 
-    /// Writes what a segue became, or what each operation of a list did.
+    /// Writes what a segue became, or what each operation of a list did; a summary leaves out the list.
     mutating func resolved(_ resolved: [ResolvedSegue], isSummary: Bool) {
         switch resolved.count {
         case 0: break
         case 1: object("resolved") { $0.members(of: resolved[0], isSummary: isSummary) }
+        case _ where isSummary: break
         default:
             array("resolved", resolved) { writer, each in
-                writer.object { $0.members(of: each, isSummary: isSummary) }
+                writer.object { $0.members(of: each, isSummary: false) }
             }
         }
     }

@@ -2,6 +2,7 @@
 enum QueryParameter: String, Hashable, Sendable {
     case after
     case client
+    case controller
     case dryRun
     case id
     case `is`

@@ -31,7 +31,7 @@ export const OPERATIONS = {
   },
   present: {
     title: 'present a controller', operands: ['controller', 'presenter'],
-    words: ({ presenter }, arriving) => `present ${arriving} from ${inWords(presenter)}`,
+    words: ({ presenter }, arriving) => `present ${arriving} ${presenter ? `from ${inWords(presenter)}` : 'in front'}`,
   },
   dismiss: {
     title: 'dismiss what is presented', operands: ['controller'],

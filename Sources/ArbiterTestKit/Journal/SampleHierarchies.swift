@@ -79,6 +79,7 @@ package enum SampleHierarchies {
     /// Operations in every form of their types, if a type has several.
     private static let forms: [Operation] = [
         .present(presenter: id("home"), controller: everything),
+        .present(presenter: nil, controller: view("alert")),
         .dismiss(id("sheet")),
         .push(navigation: id("nav"), controller: view("new")),
         .pop(navigation: id("nav")),

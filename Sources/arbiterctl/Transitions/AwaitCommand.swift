@@ -8,7 +8,8 @@ struct AwaitCommand: ClientCommand {
         abstract: "Waits for a transition, for a condition on a controller, or until a scene is idle.",
         discussion: """
             With its token, the wait keeps the transition alive, as its owner's. With --idle it waits until nothing runs or \
-            waits in the scene; a scene that nobody has used or declared is idle. With --controller it waits until that controller, \
+            waits in the scene, or with --controller at, above or below that controller; a scene that nobody has used or declared is \
+            idle. With --controller alone it waits until that controller, \
             which need not exist, is as --is says, or no longer as --is-not says. Exit code 124 says that the time is over, \
             123 that the transition ended before it ran, with --until interrupted that it ended without being interrupted, or that \
             the daemon no longer knows it.
@@ -17,6 +18,7 @@ struct AwaitCommand: ClientCommand {
 
                 arbiterctl await t-6z3mgtb74kf77 --until ended --wait 60
                 arbiterctl await --idle --scene device-7 --quiet-seconds 0.5
+                arbiterctl await --idle --scene wall --controller page
                 arbiterctl await --controller nav --is-not presenting --wait 60
             """
     )
@@ -35,7 +37,8 @@ struct AwaitCommand: ClientCommand {
     @Flag(help: "Wait until the scene is idle.")
     var idle = false
 
-    @Option(help: ArgumentHelp("Wait for a condition on this controller.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Wait for a condition on this controller; with --idle, until it is idle.", valueName: "id"))
     var controller: String?
 
     @Option(
@@ -60,10 +63,11 @@ struct AwaitCommand: ClientCommand {
     @OptionGroup var json: JSONOutput
 
     func validate() throws {
-        guard [idle, id != nil, controller != nil].count(where: \.self) == 1 else {
+        guard [idle, id != nil, controller != nil && !idle].count(where: \.self) == 1 else {
             throw ValidationError("give either the id of a transition, --idle or --controller")
         }
-        guard (controller != nil) == (condition != nil || isNot != nil), condition == nil || isNot == nil else {
+        let awaitsCondition = controller != nil && !idle
+        guard awaitsCondition == (condition != nil || isNot != nil), condition == nil || isNot == nil else {
             throw ValidationError("--controller goes with either --is or --is-not, and these only with it")
         }
         guard idle || quietSeconds == nil else { throw ValidationError("--quiet-seconds goes with --idle") }
@@ -81,7 +85,7 @@ struct AwaitCommand: ClientCommand {
     }
 
     func run(_ arbiter: Arbiter) async throws {
-        if let controller { return try await wait(for: controller, of: arbiter.scene(scene ?? "main")) }
+        if let controller, !idle { return try await wait(for: controller, of: arbiter.scene(scene ?? "main")) }
         guard let id else { return try await waitUntilIdle(arbiter.scene(scene ?? "main")) }
         let milestone = until ?? .ended
         let owned = OwnedTransition(id: id, token: token)
@@ -119,15 +123,26 @@ struct AwaitCommand: ClientCommand {
         let deadline = waiting.deadline
         while true {
             let wait = deadline.nextWait
-            let query = "until=idle&quietSeconds=\(quietSeconds ?? 0)&wait=\(wait.inSeconds)"
+            let part = controller.map { "&controller=\($0.inPath)" } ?? ""
+            let query = "until=idle&quietSeconds=\(quietSeconds ?? 0)&wait=\(wait.inSeconds)\(part)"
             let request = WireRequest("GET", scene.path("/await?\(query)"), wait: wait)
             let answer = try await scene.arbiter.ask(request).accepted()
             if answer["idle"]?.bool == true {
                 await hint(at: scene)
-                return Terminal.output.line(json.isWanted ? answer.text() : "\(scene.name.printable) is idle")
+                return Terminal.output.line(
+                    json.isWanted ? answer.text() : "\((controller ?? scene.name).printable) is idle")
             }
-            guard !deadline.isOver else { throw timeIsOver }
+            guard !deadline.isOver else { throw timeIsOver(busy: answer) }
         }
+    }
+
+    /// Who keeps a scene from being idle, when the time is over.
+    private func timeIsOver(busy answer: JSONValue) -> Failure {
+        let busy = (answer["busy"]?.array ?? []).compactMap { each in
+            each["id"]?.string.map { "\(each["client"]?.string ?? "somebody") (\($0))".printable }
+        }
+        guard !busy.isEmpty else { return timeIsOver }
+        return Failure(code: Exit.timedOut, text: "the time is over; busy: \(busy.joined(separator: ", "))")
     }
 
     /// Points out that a scene is not known, in case that its name is wrong.

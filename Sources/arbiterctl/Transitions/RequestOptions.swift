@@ -124,7 +124,8 @@ extension JSONValue {
 extension TransitionOperation {
     /// - Throws: `ValidationError` if it is no JSON object, nor a list.
     init(ofOption text: String) throws {
-        guard let document = try? JSONValue(of: "--operation", text), document.object != nil || document.array != nil
+        guard let document = try? JSONValue(of: "--operation", text),
+            document.object != nil || document.array?.isEmpty == false
         else {
             throw ValidationError("--operation must be a JSON object, or a list of them")
         }

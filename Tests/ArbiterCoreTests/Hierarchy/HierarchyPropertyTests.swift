@@ -98,6 +98,17 @@ struct HierarchyPropertyTests {
             var followed = old
             let told = followed.apply(edits)
             #expect(followed == new, comment)
+            // Who follows does not guess what is selected where a tab goes.
+            for tabs in new.preorder where tabs.kind == .tabs && old[tabs.id] != nil && !told.arrived.contains(tabs.id)
+            {
+                let isSaid = edits.contains { edit in
+                    switch edit {
+                    case .arrangeTabs(tabs.id, _, _), .select(tabs.id, _): true
+                    default: false
+                    }
+                }
+                #expect(isSaid || old[tabs.id]?.content == tabs.content, comment)
+            }
             // Nobody is told of what comes and goes.
             #expect(told.arrived.allSatisfy { new[$0] != nil } && told.departed.allSatisfy { old[$0] != nil }, comment)
         }

@@ -57,8 +57,8 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
 }
 
 extension Operation {
-    static func present(_ outline: String, from presenter: String) -> Operation {
-        .present(presenter: id(presenter), controller: arrival(outline))
+    static func present(_ outline: String, from presenter: String?) -> Operation {
+        .present(presenter: presenter.map { id($0) }, controller: arrival(outline))
     }
 
     static func dismiss(_ controller: String) -> Operation { .dismiss(id(controller)) }

@@ -34,6 +34,11 @@ struct HierarchyPresentingTests {
             after: "top!>split(one|two)@>over", presenter: "split", inserted: "over",
             disappearing: "split one two", appearing: "over", order: .crossed, anchor: "split"),
         OperationCase(
+            rule: "without a presenter, the controller in front presents",
+            before: "tabs{*nav[home]~>sheet other}", operation: .present("~>alert", from: nil),
+            after: "tabs{*nav[home]~>sheet~>alert other}", presenter: "sheet", inserted: "alert", appearing: "alert",
+            order: .crossed),
+        OperationCase(
             rule: "only the styles that seek a context care for one",
             before: "nav[home!]", operation: .present("~>sheet", from: "home"), after: "nav[home!]~>sheet",
             presenter: "nav", inserted: "sheet", appearing: "sheet", order: .crossed, anchor: "nav"),
@@ -95,6 +100,10 @@ struct HierarchyPresentingTests {
             "There is no controller <nobody>."
         ),
         ("home", .present("", from: "home"), .unknownController, "There is no controller to bring in."),
+        (
+            "", .present("alert", from: nil), .unknownController,
+            "There is no controller in front: the hierarchy is empty."
+        ),
         (
             "nav[home]>login", .present("login", from: "home"), .alreadyInHierarchy,
             "Application tried to present modally an active controller <login>."

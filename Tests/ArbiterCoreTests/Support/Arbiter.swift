@@ -180,10 +180,10 @@ extension Arbiter {
     /// Runs an await of an idle scene, which may park.
     mutating func parkingForIdle(
         _ waiter: WaiterID?, at location: SourceLocation,
-        _ event: (inout ArbiterStateMachine, inout Step) -> ObservingAnswer<IdleView>
+        _ event: (inout ArbiterStateMachine, inout Step) throws(ArbiterError) -> ObservingAnswer<IdleView>
     ) {
         let answer = try? perform(parking: waiter, at: location) { machine, step throws(ArbiterError) in
-            event(&machine, &step)
+            try event(&machine, &step)
         }
         guard case .now(let view) = answer, let waiter else { return }
         parked.remove(waiter)

@@ -29,7 +29,9 @@ struct ListedOperationsTests {
         #expect(try paths("tabs{*n[a] m[b]}", .pop("n"), .push("x", on: "elsewhere")) == [""])
         #expect(try paths("tabs{*n[a] m[b]}", .pop("n"), .segue("go", from: "a")) == [""])
         #expect(try paths("tabs{*n[a] m[b]}", .pop("n"), .setRoot("x")) == [""])
-        #expect(try paths("split(n[a]|d)", .expand("split"), .present("@>y", from: "d")) == [""])
+        #expect(try paths("tabs{*n[a] m[b]}", .pop("n"), .present("x", from: nil)) == [""])
+        #expect(try paths("split(n[a]|d)", .pop("n"), .collapse("split")) == [""])
+        #expect(try paths("tabs{*n[a] m[b]}", .setTabs(["m", "n"], of: "tabs"), .present("@>y", from: "m")) == [""])
         // Nothing can be below itself.
         #expect(try paths("tabs{*n[a] m[b]}", .pop("n"), .push("tabs", on: "n")) == [""])
         // Whether the stack keeps it, or it comes anew with what is below it, depends on the stack.
@@ -46,6 +48,16 @@ struct ListedOperationsTests {
         }
         try arbiter.end(list)
         try arbiter.end(beside)
+    }
+
+    @Test func `what comes in keeps the type of its own operation`() throws {
+        var storyboard = try Storyboard(hierarchy: .outlined("tabs{*n[a] b}"))
+        let star = try #require(TransitionTypeName("star"))
+        let editor = try Hierarchy(root: id("x"), controllers: [Controller(id: id("x"), introTransitionType: star)])
+        let plan = try storyboard.plan(.list([.push(navigation: id("n"), controller: editor), .select("b")]))
+        #expect(plan?.type == nil, "that of the last")
+        storyboard.hierarchy.apply(plan?.steps ?? [])
+        #expect(storyboard.hierarchy[id("x")]?.introTransitionType == star)
     }
 
     @Test func `it is kept packed, each operation by itself`() throws {

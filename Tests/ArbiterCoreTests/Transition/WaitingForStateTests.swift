@@ -170,8 +170,8 @@ struct WaitingForStateTests {
         _ = try arbiter.serialize(Self.alert())
         #expect(arbiter.machine.scenes().map(\.queued) == [1])
         let idle = arbiter.nextWaiter()
-        arbiter.parkingForIdle(idle, at: #_sourceLocation) { machine, step in
-            machine.awaitIdle(.main, for: .zero, park: Park(waiter: idle, wait: .seconds(5)), in: &step)
+        arbiter.parkingForIdle(idle, at: #_sourceLocation) { machine, step throws(ArbiterError) in
+            try machine.awaitIdle(.main, for: .zero, park: Park(waiter: idle, wait: .seconds(5)), in: &step)
         }
         #expect(arbiter.idleAnswers[idle] == nil)
     }

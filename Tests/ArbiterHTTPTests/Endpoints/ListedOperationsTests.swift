@@ -61,6 +61,8 @@ struct ListedOperationsTests {
         let resolved = asked.answer.body["resolved"]?.elements ?? []
         #expect(resolved.map { $0["type"]?.text } == ["select", "pop", "push"])
         #expect(resolved.last?["navigation"] == "nav" && resolved.last?["controller"]?["id"] == "editor")
+        let summary = try service.ask("GET", "/transitions").body["transitions"]?.elements.first
+        #expect(summary?["operations"] != nil && summary?["resolved"] == nil)
     }
 
     @Test func `what changes nothing in the whole is a no-op`() throws {

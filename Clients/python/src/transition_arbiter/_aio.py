@@ -303,11 +303,13 @@ class AsyncScene:
         """See `Scene.dry_run`."""
         return await self.arbiter._run(self.arbiter._flows.dry_run(self.name, call, options))
 
-    async def until_idle(self, *, quiet: float = 0.0, timeout: float | None = None) -> Document:
+    async def until_idle(
+        self, *, controller: str | None = None, quiet: float = 0.0, timeout: float | None = None
+    ) -> Document:
         """See `Scene.until_idle`."""
         checked_seconds("quiet", quiet)
         checked_timeout(timeout)
-        return await self.arbiter._run(self.arbiter._flows.until_idle(self.name, quiet, timeout))
+        return await self.arbiter._run(self.arbiter._flows.until_idle(self.name, controller, quiet, timeout))
 
     async def until_controller(
         self, id: str, *, is_: Condition | None = None, not_: Condition | None = None, timeout: float | None = None

@@ -113,6 +113,8 @@ def not_idle(scene: Document) -> str:
     """Why a scene is not idle."""
     if "idleFor" in scene:
         return f"it has been idle for {scene['idleFor']} s only"
+    if busy := scene.get("busy"):
+        return "busy: " + ", ".join(f"{each.get('client', 'somebody')} ({each['id']})" for each in busy)
     return f"{scene['runningCount']} run in it, and {scene['queuedCount']} wait"
 
 
@@ -639,21 +641,24 @@ class Flows:
         answer = yield from self.ask("GET", self.scene_path(scene, f"/controllers/{quote(id, safe='')}"))
         return answer.document()
 
-    def until_idle(self, scene: str, quiet: float, timeout: float | None) -> Flow[Document]:
-        """Waits until nothing in the scene is unfinished, and has not been for `quiet` seconds.
+    def until_idle(
+        self, scene: str, controller: str | None, quiet: float, timeout: float | None
+    ) -> Flow[Document]:
+        """Waits until nothing in the scene, or below a controller, is unfinished, and has not been for `quiet` seconds.
 
         Raises `TimedOut`.
         """
+        part = {} if controller is None else {"controller": checked_id("The id", controller)}
         deadline = float("inf") if timeout is None else now() + timeout
         while True:
             wait = max(0.0, min(LONGEST_WAIT, deadline - now()))
-            query = urlencode({"until": "idle", "quietSeconds": f"{quiet:.3f}", "wait": f"{wait:.3f}"})
+            query = urlencode({**part, "until": "idle", "quietSeconds": f"{quiet:.3f}", "wait": f"{wait:.3f}"})
             answer = yield from self.ask("GET", self.scene_path(scene, f"/await?{query}"), wait=wait)
             found = answer.document()
             if found["idle"]:
                 return found
             if now() >= deadline:
-                raise TimedOut(f"{scene} was not idle in time: {not_idle(found)}")
+                raise TimedOut(f"{controller or scene} was not idle in time: {not_idle(found)}")
 
     def until_controller(
         self, scene: str, id: str, is_: Condition | None, not_: Condition | None, timeout: float | None

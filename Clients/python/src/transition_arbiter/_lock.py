@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
@@ -120,7 +120,7 @@ class _Words(ABC, Generic[Held, Performed]):
         """The transition of the block that runs."""
 
     @abstractmethod
-    def perform(self, operation: Operation | list[Operation], *, animated: bool = True, expect: Expectations = None) -> Performed:
+    def perform(self, operation: Operation | Sequence[Operation], *, animated: bool = True, expect: Expectations = None) -> Performed:
         """Performs an operation, or several as one; `expect` is what must hold when it is performed."""
 
     def perform_segue(
@@ -145,7 +145,7 @@ class _Words(ABC, Generic[Held, Performed]):
         """Pops until the root is at the top of a navigation."""
         return self.perform(operations.pop_to_root(navigation), **how)
 
-    def present(self, controller: Controller, *, presenter: str, **how: Unpack[How]) -> Performed:
+    def present(self, controller: Controller, *, presenter: str | None = None, **how: Unpack[How]) -> Performed:
         """Presents a controller, modally."""
         return self.perform(operations.present(controller, presenter=presenter), **how)
 
@@ -190,13 +190,13 @@ class _Words(ABC, Generic[Held, Performed]):
                 self._running = None
 
     def _options_of(
-        self, operation: Operation | list[Operation], animated: bool, expect: Expectations,
+        self, operation: Operation | Sequence[Operation], animated: bool, expect: Expectations,
     ) -> TransitionOptions:
         options: TransitionOptions = {**self._options}
-        if isinstance(operation, list):
-            options["operations"] = operation
-        else:
+        if isinstance(operation, Mapping):
             options["operation"] = operation
+        else:
+            options["operations"] = operation
         if expect is not None:
             options["expect"] = [*options.get("expect", []), *(expect if isinstance(expect, list) else [expect])]
         if not animated:
@@ -291,7 +291,7 @@ class TransitionLock(_Words[Transition, list[str]]):
             finally:
                 open.order.release()
 
-    def perform(self, operation: Operation | list[Operation], *, animated: bool = True, expect: Expectations = None) -> list[str]:
+    def perform(self, operation: Operation | Sequence[Operation], *, animated: bool = True, expect: Expectations = None) -> list[str]:
         """Performs an operation; `expect` is what must hold when it is performed.
 
         Returns what it has removed. Raises what `Transition.perform` and `Scene.transition` raise.
@@ -384,7 +384,7 @@ class AsyncTransitionLock(_Words[AsyncTransition, Coroutine[Any, Any, list[str]]
         if (open := self._current()) is not None:
             open.completed.set()
 
-    async def perform(self, operation: Operation | list[Operation], *, animated: bool = True, expect: Expectations = None) -> list[str]:
+    async def perform(self, operation: Operation | Sequence[Operation], *, animated: bool = True, expect: Expectations = None) -> list[str]:
         """See `TransitionLock.perform`."""
         if (open := self._belongs()) is not None:
             open.check_bare()  # Not after what is drawn now, which may be what asks.

@@ -456,14 +456,16 @@ class Scene:
         """
         return self.arbiter._run(self.arbiter._flows.dry_run(self.name, call, options))
 
-    def until_idle(self, *, quiet: float = 0.0, timeout: float | None = None) -> Document:
-        """Waits until nothing here is unfinished, and has not been for `quiet` seconds.
+    def until_idle(
+        self, *, controller: str | None = None, quiet: float = 0.0, timeout: float | None = None
+    ) -> Document:
+        """Waits until nothing here, or below a controller, is unfinished, and has not been for `quiet` seconds.
 
-        Returns how the scene is. Raises `TimedOut`, `Refused` or `Unreachable`.
+        Returns how it is. Raises `TimedOut`, `Refused` or `Unreachable`.
         """
         checked_seconds("quiet", quiet)
         checked_timeout(timeout)
-        return self.arbiter._run(self.arbiter._flows.until_idle(self.name, quiet, timeout))
+        return self.arbiter._run(self.arbiter._flows.until_idle(self.name, controller, quiet, timeout))
 
     def until_controller(
         self, id: str, *, is_: Condition | None = None, not_: Condition | None = None, timeout: float | None = None

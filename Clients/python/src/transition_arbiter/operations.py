@@ -12,9 +12,10 @@ Controller = str | Mapping[str, Any]
 Operation = dict[str, Any]
 
 
-def present(controller: Controller, *, presenter: str) -> Operation:
-    """Presents a controller, modally."""
-    return {"type": "present", "presenter": presenter, "controller": controller}
+def present(controller: Controller, *, presenter: str | None = None) -> Operation:
+    """Presents a controller, modally; without a presenter, over the controller in front."""
+    operation: Operation = {"type": "present", "controller": controller}
+    return operation if presenter is None else {**operation, "presenter": presenter}
 
 
 def dismiss(controller: str) -> Operation:
