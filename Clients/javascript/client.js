@@ -7,6 +7,8 @@ const SESSION = 'Arbiter-Session';
 const LEASE = 10;
 /** The longest wait of one request, in seconds: shorter than the time in which proxies want an answer. */
 const LONGEST_WAIT = 10;
+/** The longest wait that the wire has, in seconds. */
+const MOST_WAIT = 120;
 /** What an answer may take that waits for nothing, in seconds. */
 const LONGEST_ANSWER = 30;
 /** What an answer may take besides the wait, in seconds. */
@@ -1579,11 +1581,13 @@ export class Scene {
     const { controller, quiet = 0, timeout, signal, ...others } = optionsOf(given);
     noOthers(others);
     checkedSeconds('quiet', quiet);
+    // Of a part, the time of quiet begins with each request.
+    const longest = controller == null ? LONGEST_WAIT : Math.min(quiet + LONGEST_WAIT, MOST_WAIT);
     if (timeout != null) checkedSeconds('timeout', timeout);
     const deadline = timeout == null ? Infinity : now() + timeout;
     for (;;) {
-      const wait = Math.max(0, Math.min(LONGEST_WAIT, deadline - now()));
-      const asked = { ...defined({ controller }), until: 'idle', quietSeconds: quiet.toFixed(3), wait: wait.toFixed(3) };
+      const wait = Math.max(0, Math.min(longest, deadline - now()));
+      const asked = { ...(controller == null ? {} : { controller }), until: 'idle', quietSeconds: quiet.toFixed(3), wait: wait.toFixed(3) };
       const query = new URLSearchParams(asked);
       const found = documentOf(await this.arbiter.ask('GET', scenePath(this.name, `/await?${query}`), undefined, { wait, signal }));
       if (found.idle) return found;

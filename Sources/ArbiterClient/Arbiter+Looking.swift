@@ -120,7 +120,9 @@ extension ArbiterScene {
         if quiet < .zero { throw ClientError.misuse("quietSeconds", "The time must not be negative.") }
         let part = controller.map { "&controller=\($0.inPath)" } ?? ""
         let query = String(format: "until=idle&quietSeconds=%.3f", quiet.inSeconds) + part
-        return try await wait(path("/await?\(query)"), timeout: timeout) { $0["idle"] == true }
+        // Of a part, the time of quiet begins with each request.
+        let longest = controller == nil ? WireTimes.longestWait : min(quiet + WireTimes.longestWait, WireTimes.mostWait)
+        return try await wait(path("/await?\(query)"), timeout: timeout, atMost: longest) { $0["idle"] == true }
     }
 
     /// Waits until a controller is so; neither that nor the scene need exist.
@@ -154,13 +156,14 @@ extension ArbiterScene {
 
     /// Asks again and again, until an answer is the wanted one.
     private func wait(
-        _ target: String, timeout: Duration?, _ isReached: (JSONValue) -> Bool
+        _ target: String, timeout: Duration?, atMost longest: Duration = WireTimes.longestWait,
+        _ isReached: (JSONValue) -> Bool
     ) async throws -> JSONValue {
         if let timeout, timeout < .zero { throw ClientError.misuse("timeout", "The timeout must not be negative.") }
         let deadline = timeout.map { ContinuousClock.now + $0 }
         while true {
-            let left = deadline.map { $0 - .now } ?? WireTimes.longestWait
-            let wait = max(.zero, min(left, WireTimes.longestWait))
+            let left = deadline.map { $0 - .now } ?? longest
+            let wait = max(.zero, min(left, longest))
             let asked = target + String(format: "&wait=%.3f", wait.inSeconds)
             let found = try await arbiter.ask(WireRequest("GET", asked, wait: wait)).accepted()
             if isReached(found) { return found }

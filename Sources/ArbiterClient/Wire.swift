@@ -165,6 +165,8 @@ package enum WireLimits {
 package enum WireTimes {
     /// The longest wait of one request: shorter than the time in which proxies want an answer.
     package static let longestWait = Duration.seconds(10)
+    /// The longest wait that the wire has.
+    package static let mostWait = Duration.seconds(120)
     /// What an answer may take that waits for nothing.
     package static let longestAnswer = Duration.seconds(30)
     /// What an answer may take besides the wait.

@@ -82,11 +82,13 @@ extension NetChange {
         edited.apply(edits)
         for id in remaining(touched) {
             guard let content = after[id]?.content, let now = edited[id] else { continue }
-            if case .tabs(let tabs, let selected) = content, before[id]?.content != content,
-                before[id]?.children != tabs
-            {
-                // What is selected after a removal is said, and not left to who follows.
-                edits.append(.arrangeTabs(tabs: id, children: tabs, selected: selected))
+            if case .tabs(let tabs, let selected) = content, case .tabs(_, let shown)? = before[id]?.content {
+                // Not everybody who follows changes what is selected when a tab goes.
+                if now.children != tabs {
+                    edits.append(.arrangeTabs(tabs: id, children: tabs, selected: selected))
+                } else if shown != selected || now.content != content {
+                    edits.append(.select(tabs: id, index: selected))
+                }
             } else if now.content != content {
                 guard let edit = now.edit(to: content) else { return .replaced(after) }
                 edits.append(edit)
@@ -101,7 +103,6 @@ extension Controller {
     fileprivate func edit(to content: Content) -> OperationPlan.Edit? {
         switch (self.content, content) {
         case (.navigation, .navigation(let stack)): .arrange(navigation: id, stack: stack)
-        case (.tabs, .tabs(_, let selected)): .select(tabs: id, index: selected)
         case (.split(let old), .split(let new)):
             old.all == new.all ? .collapse(split: id, new.isCollapsed) : nil
         default: nil

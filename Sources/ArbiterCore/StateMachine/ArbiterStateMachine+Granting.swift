@@ -107,7 +107,7 @@ extension ArbiterStateMachine {
     ) -> Transition {
         guard var transition = durable.transitions[id] else { preconditionFailure("\(id) ends but is not known") }
         let name = transition.request.scene
-        let parts = partsKeptBusy(by: transition)
+        let parts = momentary.idling.hasParts ? partsKeptBusy(by: transition) : []
         var grant: Transition.Grant?
         var effect = OperationEffect()
         switch transition.phase {
@@ -146,9 +146,11 @@ extension ArbiterStateMachine {
         for displaced in effect.done?.displaced ?? [] {
             if let waiting = durable.transitions[displaced] { durable.scenes[name]?.refile(waiting) }
         }
-        // In another tree, what waits may lock less than before.
-        if effect.done != nil, momentary.idling.hasParts { scheduleQuietParts(of: name) }
-        beginIdling(parts, at: step.now)
+        if momentary.idling.hasParts {
+            // In another tree, what waits may lock less than before.
+            if effect.done != nil { scheduleQuietParts(of: name) }
+            beginIdling(parts, of: name, at: step.now)
+        }
         durable.noteEnd(of: transition, at: step.now)
         momentary.deadlines.cancel(.transition(id))
         if transition.request.maxHold != nil { momentary.deadlines.cancel(.hold(id)) }

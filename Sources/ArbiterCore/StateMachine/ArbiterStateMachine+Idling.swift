@@ -49,7 +49,11 @@ extension ArbiterStateMachine {
         momentary.idling.add(
             park.waiter, IdleWaiter(scene: name, part: part, quiet: quiet, since: step.now, session: kept))
         momentary.deadlines.schedule(.waiter(park.waiter), at: step.now.advanced(by: park.wait))
-        if part == nil { scheduleQuiet(of: name) } else { scheduleQuiet(of: park.waiter) }
+        if part == nil {
+            scheduleQuiet(of: name)
+        } else {
+            scheduleQuiet(of: park.waiter, aside: footprintsAside(in: name))
+        }
         return .parked
     }
 
@@ -71,21 +75,26 @@ extension ArbiterStateMachine {
     /// then those that are set aside.
     private func busy(in name: SceneName, below part: ControllerID?, limit: Int) -> [TransitionID] {
         guard let scene = durable.scenes[name] else { return [] }
-        let path = part.map { scene.storyboard.hierarchy.path(to: $0) ?? [$0] } ?? []
+        let path = part.map { scene.path(to: $0) } ?? []
         let standing = scene.queue.blockers(of: [path], naming: part.map { [$0] } ?? [], at: .end, limit: limit)
         guard !scene.aside.isEmpty, standing.count < limit else { return standing }
-        let aside = scene.aside.inOrder.lazy.filter { id in
-            part.map { part in durable.transitions[id].map { conflicts($0, with: part, in: scene) } ?? false } ?? true
+        let aside = scene.aside.inOrder.lazy.compactMap { durable.transitions[$0] }.filter { ticket in
+            part.map { scene.footprint(of: ticket).meets($0, at: path) } ?? true
         }
-        return standing + aside.prefix(limit - standing.count)
+        return standing + aside.map(\.id).prefix(limit - standing.count)
     }
 
-    /// Whether a transition locks something at, above or below a controller, or brings in one with its id.
-    private func conflicts(_ transition: Transition, with part: ControllerID, in scene: Scene) -> Bool {
-        let claim = scene.storyboard.claim(of: transition.request, scope: transition.scope)
-        let path = scene.storyboard.hierarchy.path(to: part) ?? [part]
-        return claim.arrivals.brought.contains(part)
-            || claim.paths.contains { $0.starts(with: path) || path.starts(with: $0) }
+    /// What the tickets of a scene that are set aside would lock and bring in.
+    private func footprintsAside(in name: SceneName) -> [Footprint] {
+        guard let scene = durable.scenes[name], !scene.aside.isEmpty else { return [] }
+        return scene.aside.tickets.values.compactMap { durable.transitions[$0] }.map { scene.footprint(of: $0) }
+    }
+
+    /// Whether an unfinished transition conflicts with a part of a scene.
+    private func isBusy(_ part: ControllerID, of name: SceneName, aside: [Footprint]) -> Bool {
+        guard let scene = durable.scenes[name] else { return false }
+        let path = scene.path(to: part)
+        return !scene.queue.isFree([path], naming: [part], at: .end) || aside.contains { $0.meets(part, at: path) }
     }
 
     private func isIdle(_ name: SceneName) -> Bool {
@@ -129,35 +138,42 @@ extension ArbiterStateMachine {
     /// The awaits of parts with which a transition conflicts that is about to end.
     func partsKeptBusy(by transition: Transition) -> [WaiterID] {
         let name = transition.request.scene
-        guard momentary.idling.hasParts, let scene = durable.scenes[name] else { return [] }
-        return momentary.idling.parts(of: name).filter { conflicts(transition, with: $0.part, in: scene) }.map(\.waiter)
+        let parts = momentary.idling.parts(of: name)
+        guard !parts.isEmpty, let scene = durable.scenes[name] else { return [] }
+        let footprint = scene.footprint(of: transition)
+        return parts.filter { footprint.meets($0.part, at: scene.path(to: $0.part)) }.map(\.waiter)
     }
 
-    /// Counts the time for which parts are idle anew.
-    mutating func beginIdling(_ waiters: [WaiterID], at now: Instant) {
+    /// Counts the time for which parts of a scene are idle anew.
+    mutating func beginIdling(_ waiters: [WaiterID], of name: SceneName, at now: Instant) {
+        guard !waiters.isEmpty else { return }
+        let aside = footprintsAside(in: name)
         for waiter in waiters {
             momentary.idling.begin(waiter, at: now)
-            scheduleQuiet(of: waiter)
+            scheduleQuiet(of: waiter, aside: aside)
         }
     }
 
     /// Looks anew at whether the parts of a scene are idle: without an end, transitions may lock something else.
     mutating func scheduleQuietParts(of name: SceneName) {
-        for (waiter, _) in momentary.idling.parts(of: name) { scheduleQuiet(of: waiter) }
+        let parts = momentary.idling.parts(of: name)
+        guard !parts.isEmpty else { return }
+        let aside = footprintsAside(in: name)
+        for (waiter, _) in parts { scheduleQuiet(of: waiter, aside: aside) }
     }
 
     /// Sets the deadline for the await of a part, if the part is idle now.
-    private mutating func scheduleQuiet(of waiter: WaiterID) {
-        guard let waiting = momentary.idling.waiters[waiter],
-            busy(in: waiting.scene, below: waiting.part, limit: 1).isEmpty
+    private mutating func scheduleQuiet(of waiter: WaiterID, aside: [Footprint]) {
+        guard let waiting = momentary.idling.waiters[waiter], let part = waiting.part,
+            !isBusy(part, of: waiting.scene, aside: aside)
         else { return momentary.deadlines.cancel(.quietPart(waiter)) }
         momentary.deadlines.schedule(.quietPart(waiter), at: waiting.since.advanced(by: waiting.quiet))
     }
 
     /// Answers the await of a part whose time of quiet is over, unless something has begun meanwhile.
     mutating func wakeIdler(ofPart waiter: WaiterID, in step: inout Step) {
-        guard let waiting = momentary.idling.waiters[waiter],
-            busy(in: waiting.scene, below: waiting.part, limit: 1).isEmpty
+        guard let waiting = momentary.idling.waiters[waiter], let part = waiting.part,
+            !isBusy(part, of: waiting.scene, aside: footprintsAside(in: waiting.scene))
         else { return momentary.deadlines.cancel(.quietPart(waiter)) }
         answerIdler(waiter, in: &step)
     }
@@ -230,4 +246,27 @@ extension ArbiterStateMachine {
         }
         return nil
     }
+}
+
+/// What a transition locks and brings in, for the question whether it conflicts with a part.
+private struct Footprint {
+    let paths: [ScopePath]
+    let brought: Set<ControllerID>
+
+    /// Whether something at, above or below a controller is locked, or one with its id brought in.
+    func meets(_ part: ControllerID, at path: ScopePath) -> Bool {
+        brought.contains(part) || paths.contains { $0.starts(with: path) || path.starts(with: $0) }
+    }
+}
+
+extension Scene {
+    fileprivate func footprint(of transition: Transition) -> Footprint {
+        let request = transition.request
+        return Footprint(
+            paths: storyboard.paths(of: transition.scope, request.operationOutline),
+            brought: request.operation.map { storyboard.broughtIDs(by: $0) } ?? [])
+    }
+
+    /// Where a controller is, or where it would be looked for.
+    fileprivate func path(to part: ControllerID) -> ScopePath { storyboard.hierarchy.path(to: part) ?? [part] }
 }

@@ -88,7 +88,8 @@ struct Idling: Sendable {
 
     /// The awaits of parts of a scene.
     func parts(of scene: SceneName) -> [(waiter: WaiterID, part: ControllerID)] {
-        (parts[scene] ?? []).compactMap { waiter in waiters[waiter]?.part.map { (waiter, $0) } }
+        guard hasParts else { return [] }
+        return (parts[scene] ?? []).compactMap { waiter in waiters[waiter]?.part.map { (waiter, $0) } }
     }
 
     /// Counts anew for the await of a part.

@@ -6,7 +6,7 @@ extension Storyboard {
     /// A controller that does not exist gets a path of its own, under its id. So its scope conflicts with scopes of the
     /// whole scene, whose operations may insert it, and with scopes that name it too.
     package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
-        if scope == .scene { return Self.wholeScene }
+        if case .scene = scope { return Self.wholeScene }
         guard var controllers = operation.map({ touched(by: $0) }) ?? [] else { return Self.wholeScene }
         switch scope {
         case .scene: return Self.wholeScene

@@ -108,7 +108,7 @@ struct AwaitCommand: ClientCommand {
         let deadline = waiting.deadline
         let asked = condition.map { "is=\($0.inPath)" } ?? "not=\((isNot ?? "").inPath)"
         while true {
-            let wait = deadline.nextWait
+            let wait = deadline.nextWait()
             let target = scene.path("/controllers/\(controller.inPath)/await?\(asked)&wait=\(wait.inSeconds)")
             let answer = try await scene.arbiter.ask(WireRequest("GET", target, wait: wait)).accepted()
             if answer["holds"]?.bool == true {
@@ -122,7 +122,9 @@ struct AwaitCommand: ClientCommand {
     private func waitUntilIdle(_ scene: ArbiterScene) async throws {
         let deadline = waiting.deadline
         while true {
-            let wait = deadline.nextWait
+            // Of a part, the time of quiet begins with each request.
+            let quiet = Duration.seconds(controller == nil ? 0 : quietSeconds ?? 0)
+            let wait = deadline.nextWait(atMost: min(WireTimes.longestWait + quiet, WireTimes.mostWait))
             let part = controller.map { "&controller=\($0.inPath)" } ?? ""
             let query = "until=idle&quietSeconds=\(quietSeconds ?? 0)&wait=\(wait.inSeconds)\(part)"
             let request = WireRequest("GET", scene.path("/await?\(query)"), wait: wait)

@@ -80,7 +80,7 @@ struct OwnedTransition {
         var hasWaited = false
         while !milestone.isReached(by: reached) {
             guard !deadline.isOver else { return nil }
-            reached = try await seen.awaited(arbiter, milestone, deadline.nextWait)
+            reached = try await seen.awaited(arbiter, milestone, deadline.nextWait())
             hasWaited = true
         }
         // A grant is claimed by a word after it.

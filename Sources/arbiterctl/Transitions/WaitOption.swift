@@ -26,8 +26,8 @@ struct Deadline {
     var isOver: Bool { instant.map { $0 <= .now } ?? false }
 
     /// How long the next request may wait.
-    var nextWait: Duration {
-        guard let instant else { return WireTimes.longestWait }
-        return max(.zero, min(instant - .now, WireTimes.longestWait))
+    func nextWait(atMost longest: Duration = WireTimes.longestWait) -> Duration {
+        guard let instant else { return longest }
+        return max(.zero, min(instant - .now, longest))
     }
 }

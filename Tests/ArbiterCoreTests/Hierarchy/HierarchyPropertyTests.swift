@@ -98,16 +98,18 @@ struct HierarchyPropertyTests {
             var followed = old
             let told = followed.apply(edits)
             #expect(followed == new, comment)
-            // Who follows does not guess what is selected where a tab goes.
-            for tabs in new.preorder where tabs.kind == .tabs && old[tabs.id] != nil && !told.arrived.contains(tabs.id)
-            {
-                let isSaid = edits.contains { edit in
+            // Who follows by the wire's rules keeps what is selected when a tab goes or comes.
+            for tabs in new.preorder where !told.arrived.contains(tabs.id) {
+                guard case .tabs(_, let now) = tabs.content, case .tabs(_, let before)? = old[tabs.id]?.content else {
+                    continue
+                }
+                let said = edits.compactMap { edit -> Int? in
                     switch edit {
-                    case .arrangeTabs(tabs.id, _, _), .select(tabs.id, _): true
-                    default: false
+                    case .arrangeTabs(tabs.id, _, let selected), .select(tabs.id, let selected): selected
+                    default: nil
                     }
                 }
-                #expect(isSaid || old[tabs.id]?.content == tabs.content, comment)
+                #expect((said.last ?? before) == now, comment)
             }
             // Nobody is told of what comes and goes.
             #expect(told.arrived.allSatisfy { new[$0] != nil } && told.departed.allSatisfy { old[$0] != nil }, comment)

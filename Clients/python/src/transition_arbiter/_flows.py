@@ -27,6 +27,8 @@ SILENCE_BEFORE_WORDS = 2.0
 LEASE = 10.0
 # The longest wait of one request, in seconds: shorter than the time in which proxies want an answer.
 LONGEST_WAIT = 10.0
+MOST_WAIT = 120.0
+"""The longest wait that the wire has, in seconds."""
 # The most entries on a page of a list.
 LONGEST_PAGE = 1000
 # What an answer may take that waits for nothing, in seconds.
@@ -649,9 +651,11 @@ class Flows:
         Raises `TimedOut`.
         """
         part = {} if controller is None else {"controller": checked_id("The id", controller)}
+        # Of a part, the time of quiet begins with each request.
+        longest = LONGEST_WAIT if controller is None else min(quiet + LONGEST_WAIT, MOST_WAIT)
         deadline = float("inf") if timeout is None else now() + timeout
         while True:
-            wait = max(0.0, min(LONGEST_WAIT, deadline - now()))
+            wait = max(0.0, min(longest, deadline - now()))
             query = urlencode({**part, "until": "idle", "quietSeconds": f"{quiet:.3f}", "wait": f"{wait:.3f}"})
             answer = yield from self.ask("GET", self.scene_path(scene, f"/await?{query}"), wait=wait)
             found = answer.document()
