@@ -26,6 +26,8 @@ package struct NaiveChange {
     /// The transition type of the last operation of a list.
     var typeOfLast: TransitionTypeName?
     var isList = false
+    /// What the operations of a list insert, also if a later one removes it.
+    var arrived: Set<ControllerID> = []
 
     /// Everything that is removed.
     var gone: Set<ControllerID> = []

@@ -14,6 +14,7 @@ extension NaiveTree {
             case .nothing: continue
             case .done(let change):
                 whole.typeOfLast = change.type(before: whole.tree)
+                whole.arrived.formUnion(change.tree.nodes.keys.filter { whole.tree.nodes[$0] == nil })
                 whole.tree = change.tree
                 if change.isAnimated {
                     for id in change.inserted { whole.tree.nodes[id]?.type = whole.typeOfLast }

@@ -62,7 +62,7 @@ struct HierarchyPropertyTests {
         #expect(plan.removed == expected.removed, comment)
         #expect(plan.type == expected.type(before: before), comment)
         let (earlier, later) = (Set(before.nodes.keys), Set(after.nodes.keys))
-        // What comes and goes within a list does both.
+        // A controller that a list brings in and removes again both arrives and departs.
         let passing = Set(change.arrived).intersection(change.departed).subtracting(expected.renewed)
         #expect(plan.isNet || passing.isEmpty, comment)
         #expect(
@@ -111,7 +111,7 @@ struct HierarchyPropertyTests {
                 }
                 #expect((said.last ?? before) == now, comment)
             }
-            // Nobody is told of what comes and goes.
+            // No edit names a controller that a later operation of the list removes again.
             #expect(told.arrived.allSatisfy { new[$0] != nil } && told.departed.allSatisfy { old[$0] != nil }, comment)
         }
     }
