@@ -114,10 +114,12 @@ struct RunCommand: AsyncParsableCommand {
         let arbiter = try connection.makeArbiter(named: command.first.map { "\($0) (\(getpid()))" })
         let child = ChildCommand(isAlone: onlyChild)
         let options = try makeOptions()
+        // First, because who is told of the ticket may end this process at once.
+        let signals = try Signals()
         let turn = Task { try await takeTurn(options, of: arbiter) }
         let interrupted = Mutex<Int32?>(nil)
         let phase = Mutex(Phase.waiting)
-        let signals = try Signals { signal, isKnown in
+        signals.pass { signal, isKnown in
             switch phase.withLock({ $0 }) {
             case .waiting:
                 interrupted.withLock { $0 = $0 ?? signal }

@@ -10,18 +10,25 @@ final class Signals {
     private static let ofKeys = [SIGINT, SIGQUIT]
     private static let all = [SIGHUP, SIGTERM, SIGUSR1, SIGUSR2] + ofKeys
 
-    private let source: any DispatchSourceRead
+    private let pipe: Int32
+    private var source: (any DispatchSourceRead)?
 
-    /// - Parameter take: called with each signal, and whether the whole process group has got it from a key.
+    /// From now on signals are kept, until somebody takes them.
+    ///
     /// - Throws: `Failure` if this process may open no more files.
-    init(_ take: @escaping @Sendable (Int32, Bool) -> Void) throws(Failure) {
-        let pipe = unsafe arbiter_watch_signals(Self.all, Self.all.count)
+    init() throws(Failure) {
+        pipe = unsafe arbiter_watch_signals(Self.all, Self.all.count)
         guard pipe >= 0 else {
             throw Failure(
                 code: Exit.failed, text: "there is no pipe for signals: \(unsafe String(cString: strerror(errno)))")
         }
-        source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .global())
-        source.setEventHandler {
+    }
+
+    /// - Parameter take: called with each signal, and whether the whole process group has got it from a key.
+    func pass(to take: @escaping @Sendable (Int32, Bool) -> Void) {
+        let source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .global())
+        self.source = source
+        source.setEventHandler { [pipe] in
             var note: [UInt8] = [0, 0]
             while unsafe read(pipe, &note, note.count) == note.count {
                 take(Int32(note[0]), note[1] != 0 && Self.ofKeys.contains(Int32(note[0])))

@@ -16,7 +16,8 @@ struct LiveView {
     /// - Throws: `Failure` if this process may open no more files.
     func run(_ events: ArbiterEvents, _ lines: () async throws -> [String]) async throws(Failure) {
         let (ticks, tick) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let signals = try Signals { number, _ in
+        let signals = try Signals()
+        signals.pass { number, _ in
             guard [SIGINT, SIGTERM, SIGHUP].contains(number) else { return }
             tick.finish()
         }
