@@ -58,6 +58,26 @@ OPERATIONS = [
     {"type": "collapse", "split": "other"},
     {"type": "showDetail", "split": "other", "controller": "right"},
     {"type": "expand", "split": "other"},
+    {"type": "setRoot", "controller": {
+        "id": "mail", "kind": "split", "primary": {"id": "boxes", "kind": "navigation", "children": ["box"]},
+        "supplementary": "letters", "secondary": {"id": "letter", "kind": "navigation", "children": ["text"]}}},
+    {"type": "collapse", "split": "mail", "topColumn": "supplementary"},
+    {"type": "showColumn", "split": "mail", "column": "secondary"},
+    {"type": "push", "navigation": "boxes", "controller": "person"},
+    {"type": "setColumn", "split": "mail", "column": "supplementary", "controller": "others"},
+    {"type": "showColumn", "split": "mail", "column": "primary"},
+    {"type": "showColumn", "split": "mail", "column": "secondary"},
+    {"type": "push", "navigation": "boxes", "controller": "attachment"},
+    {"type": "pop", "navigation": "boxes"},
+    {"type": "popToRoot", "navigation": "boxes"},
+    {"type": "showColumn", "split": "mail", "column": "secondary"},
+    {"type": "push", "navigation": "boxes", "controller": "attachment"},
+    {"type": "expand", "split": "mail"},
+    {"type": "setColumn", "split": "mail", "column": "supplementary", "controller": None},
+    # The columns go back to where they were; a column that is removed with its stack is told too.
+    [{"type": "collapse", "split": "mail"}, {"type": "push", "navigation": "boxes", "controller": "person"},
+     {"type": "expand", "split": "mail"}],
+    {"type": "setColumn", "split": "mail", "column": "primary", "controller": "alone"},
 ]
 
 

@@ -21,6 +21,9 @@ export type Controller = string | Document;
 /** What a transition does to the hierarchy; `operations` makes them. */
 export type Operation = { type: string } & Document;
 
+/** A column of a split. */
+export type SplitColumn = 'primary' | 'supplementary' | 'secondary';
+
 export interface ArbiterOptions {
   /**
    * Where the daemon listens: `http://…` or `https://…`. By default the page's own origin, or in Node `ARBITER_URL`, or
@@ -519,7 +522,12 @@ export const operations: {
   select(tabs: string, fields: { index?: number; controller?: string; offset?: number }): Operation;
   segue(identifier: string, fields: { source: string; destination?: Controller }): Operation;
   showDetail(controller: Controller, fields: { split: string }): Operation;
-  collapse(split: string): Operation;
+  /** Replaces a column of a split; `null` empties it. */
+  setColumn(column: SplitColumn, controller: Controller | null, fields: { split: string }): Operation;
+  /** Shows a column of a collapsed split. */
+  showColumn(column: SplitColumn, fields: { split: string }): Operation;
+  /** The columns up to the top one go onto the stack of the primary column. */
+  collapse(split: string, fields?: { topColumn?: SplitColumn }): Operation;
   expand(split: string): Operation;
   /** `selected` is the index of the tab that is selected then. */
   setTabs(tabs: string, controllers: Controller[], fields?: { selected?: number }): Operation;

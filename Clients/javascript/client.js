@@ -120,7 +120,9 @@ export const operations = {
   select: (tabs, { index, controller, offset }) => ({ type: 'select', tabs, ...defined({ index, controller, offset }) }),
   segue: (identifier, { source, destination }) => ({ type: 'segue', source, identifier, ...defined({ destination }) }),
   showDetail: (controller, { split }) => ({ type: 'showDetail', split, controller }),
-  collapse: split => ({ type: 'collapse', split }),
+  setColumn: (column, controller, { split }) => ({ type: 'setColumn', split, column, controller }),
+  showColumn: (column, { split }) => ({ type: 'showColumn', split, column }),
+  collapse: (split, { topColumn } = {}) => ({ type: 'collapse', split, ...defined({ topColumn }) }),
   expand: split => ({ type: 'expand', split }),
   setTabs: (tabs, controllers, { selected } = {}) => ({ type: 'setTabs', tabs, controllers, ...defined({ selected }) }),
   setRoot: controller => ({ type: 'setRoot', controller }),
@@ -229,7 +231,10 @@ class Draft {
     } else if (type === 'arrange') {
       this.#arrange(this.#copy(id), change);
     } else if (type === 'collapse' || type === 'expand') {
-      this.#copy(id).collapsed = type === 'collapse';
+      const node = this.#copy(id);
+      node.collapsed = type === 'collapse';
+      delete node.pushed;
+      if (change.pushed) node.pushed = structuredClone(change.pushed);
     } else {
       throw new Inapplicable(`There is a change ${type}`);
     }

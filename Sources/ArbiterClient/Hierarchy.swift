@@ -61,8 +61,12 @@ public struct Hierarchy: Hashable, Sendable {
                 $0.children = order.compactMap { children[$0] }
                 if let selected { $0.members["selected"] = selected }
             }
-        case "collapse": try self.change(id) { $0.members["collapsed"] = true }
-        case "expand": try self.change(id) { $0.members["collapsed"] = false }
+        case "collapse", "expand":
+            let (isCollapsed, pushed) = (change["type"] == "collapse", change["pushed"])
+            try self.change(id) {
+                $0.members["collapsed"] = .bool(isCollapsed)
+                $0.members["pushed"] = pushed
+            }
         default: throw NotApplicable()
         }
     }

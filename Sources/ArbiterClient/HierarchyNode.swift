@@ -24,6 +24,9 @@ public struct HierarchyNode: Hashable, Sendable, Identifiable {
     /// Whether a split shows only its primary column.
     public var isCollapsed: Bool { members["collapsed"]?.bool ?? false }
 
+    /// The ids of the columns of a collapsed split that are on the stack of its primary column, by the names of the columns.
+    public var pushed: [String: String] { members["pushed"]?.object?.compactMapValues(\.string) ?? [:] }
+
     /// A controller as the wire has it; `nil` if it is none.
     public init?(_ document: JSONValue) {
         guard var members = document.object, let id = members.removeValue(forKey: "id")?.string else { return nil }

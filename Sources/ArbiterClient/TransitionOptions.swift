@@ -59,8 +59,36 @@ public struct TransitionOperation: Hashable, Sendable {
         Self(["type": "showDetail", "split": .string(split), "controller": controller.document])
     }
 
+    /// A column of a split.
+    public enum SplitColumn: String, Hashable, Sendable, CaseIterable {
+        case primary
+        case supplementary
+        case secondary
+    }
+
+    /// Replaces a column of a split; `nil` empties it.
+    public static func setColumn(_ column: SplitColumn, to controller: ControllerNode?, of split: String) -> Self {
+        Self([
+            "type": "setColumn", "split": .string(split), "column": .string(column.rawValue),
+            "controller": controller?.document ?? .null,
+        ])
+    }
+
+    /// Shows a column of a collapsed split.
+    public static func showColumn(_ column: SplitColumn, of split: String) -> Self {
+        Self(["type": "showColumn", "split": .string(split), "column": .string(column.rawValue)])
+    }
+
     /// Collapses a split, so that only its primary column is shown.
-    public static func collapse(_ split: String) -> Self { Self(["type": "collapse", "split": .string(split)]) }
+    ///
+    /// - Parameters:
+    ///   - split: the split.
+    ///   - topColumn: the last column that goes onto the stack of the primary one; without it, all do.
+    public static func collapse(_ split: String, topColumn: SplitColumn? = nil) -> Self {
+        var members: [String: JSONValue] = ["type": "collapse", "split": .string(split)]
+        members["topColumn"] = topColumn.map { .string($0.rawValue) }
+        return Self(.object(members))
+    }
 
     /// Expands a split that is collapsed.
     public static func expand(_ split: String) -> Self { Self(["type": "expand", "split": .string(split)]) }

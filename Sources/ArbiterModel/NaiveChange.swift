@@ -29,7 +29,9 @@ package struct NaiveChange {
     /// What the operations of a list insert, also if a later one removes it.
     var arrived: Set<ControllerID> = []
 
-    /// Everything that is removed.
+    /// Everything that is removed, as it goes.
+    var departed: [ControllerID] = []
+    /// The same, in no order.
     var gone: Set<ControllerID> = []
     /// The ids of controllers that are removed and whose place another controller takes.
     package var renewed: Set<ControllerID> { gone.filter { tree.nodes[$0] != nil } }
@@ -37,6 +39,7 @@ package struct NaiveChange {
     /// Removes a controller and lists what is removed with it.
     package mutating func take(_ id: ControllerID) {
         removed += tree.leavers(with: id)
+        departed += tree.subtree(id)
         gone.formUnion(tree.subtree(id))
         tree.remove(id)
     }

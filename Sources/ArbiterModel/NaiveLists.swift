@@ -21,6 +21,7 @@ extension NaiveTree {
                 }
                 // Of a controller that came in between, another one with its id may be gone.
                 whole.gone.formUnion(change.gone.intersection(nodes.keys))
+                whole.departed += change.departed
                 inserted += change.inserted
                 removed += change.removed
                 isAnimated = isAnimated || change.isAnimated
@@ -35,7 +36,11 @@ extension NaiveTree {
             whole.inserted.removeAll { $0 == id }
             whole.inserted.append(id)
         }
-        for id in removed where whole.gone.contains(id) && !whole.removed.contains(id) { whole.removed.append(id) }
+        // A column may have moved to the stack that is removed.
+        let tops = whole.departed.filter { id in nodes[id]?.parent.map { !whole.gone.contains($0) } ?? true }
+        for id in removed + tops where whole.gone.contains(id) && !whole.removed.contains(id) {
+            whole.removed.append(id)
+        }
         return .done(whole)
     }
 
@@ -76,7 +81,7 @@ extension NaiveScene {
                     }
                 }
             case .dismiss, .pop, .popTo, .popToRoot, .select: break
-            case .setRoot, .present, .showDetail, .collapse, .expand, .segue, .list: return nil
+            case .setRoot, .present, .showDetail, .setColumn, .showColumn, .collapse, .expand, .segue, .list: return nil
             }
             brought.formUnion(self.brought(by: operation))
         }

@@ -214,16 +214,15 @@ extension NaiveOracle {
             tellBeginning(of: change, by: entry)
         }
         if applies {
-            let change = appliesListsInPart ? inPart(change, of: entry) : change
+            var change = appliesListsInPart ? inPart(change, of: entry) : change
+            if losesColumns { change.loseColumns(pushedIn: scene(entry.scene).tree) }
             var tree = change.tree
             // Each operation of a list has brought in by its own type, unless the request names one.
             let type = change.isList ? entry.request.animation?.type : entry.type
             if change.isAnimated, !(change.isList && type == nil) {
                 for id in change.inserted { tree.nodes[id]?.type = type }
             }
-            if change.isList {
-                contradiction = contradiction ?? scene(entry.scene).strayed(change, from: locked(entry))
-            }
+            contradiction = contradiction ?? scene(entry.scene).strayed(change, from: locked(entry))
             let revision = scene(entry.scene).revision + 1
             scenes[entry.scene]?.tree = tree
             scenes[entry.scene]?.revision = revision

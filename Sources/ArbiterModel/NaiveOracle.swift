@@ -80,6 +80,8 @@ package struct NaiveOracle {
     package var asideBlocks = false
     /// A planted fault: the last operation of a list is not applied.
     package var appliesListsInPart = false
+    /// A planted fault: a column of a collapsed split that is popped is removed.
+    package var losesColumns = false
 
     /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []

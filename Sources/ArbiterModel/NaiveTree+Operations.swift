@@ -15,7 +15,10 @@ extension NaiveTree {
         case .setStack(let navigation, let arrivals): setStack(arrivals.map { NaiveTree($0) }, of: navigation, reserved)
         case .select(let tabs, let tab): select(tab, of: tabs)
         case .showDetail(let split, let arrival): showDetail(NaiveTree(arrival), in: split, reserved)
-        case .collapse(let split): collapse(split)
+        case .setColumn(let split, let column, let arrival):
+            setColumn(column, of: split, to: arrival.map { NaiveTree($0) }, reserved)
+        case .showColumn(let split, let column): showColumn(column, of: split)
+        case .collapse(let split, let top): collapse(split, to: top ?? .secondary)
         case .expand(let split): expand(split)
         case .setTabs(let tabs, let arrivals, let selected):
             setTabs(arrivals.map { NaiveTree($0) }, selected: selected, of: tabs, reserved)
@@ -33,9 +36,12 @@ extension NaiveScene {
         switch operation {
         case .present(let presenter?, let arrival): [self.presenter(of: arrival, from: presenter) ?? presenter]
         case .dismiss(let controller): [layerAnchor(of: controller, isDismissed: true)]
-        case .push(let id, _), .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _),
-            .select(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _):
+        case .push(let id, _), .select(let id, _), .setColumn(let id, _, _), .showColumn(let id, _),
+            .collapse(let id, _),
+            .expand(let id), .setTabs(let id, _, _):
             [id]
+        case .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _):
+            [tree.owner(ofColumnsOn: id) ?? id]
         case .setRoot, .present(nil, _), .list: []
         case .showDetail(let split, let arrival): [detailAnchor(of: arrival, in: split)]
         case .segue(let source, let identifier, let destination):
@@ -47,8 +53,9 @@ extension NaiveScene {
     func existing(namedBy operation: Operation) -> [ControllerID] {
         switch operation {
         case .present(let id?, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
-            .setStack(let id, _), .showDetail(let id, _), .collapse(let id), .expand(let id), .setTabs(let id, _, _),
-            .select(let id, .index), .select(let id, .offset):
+            .setStack(let id, _), .showDetail(let id, _), .setColumn(let id, _, _), .showColumn(let id, _),
+            .collapse(let id, _), .expand(let id), .setTabs(let id, _, _), .select(let id, .index),
+            .select(let id, .offset):
             return [id]
         case .popTo(let container, let id), .select(let container, .controller(let id)): return [container, id]
         case .segue(let source, let identifier, let given):
@@ -73,18 +80,24 @@ extension NaiveTree {
                 nodes[parent]?.hasSecondary = false
             }
             nodes[parent]?.children.removeAll { $0 == id }
+            // What leaves the stack is no column any more.
+            if let split = nodes[parent]?.parent,
+                let column = nodes[split]?.pushed.first(where: { $0.value == id })?.key
+            {
+                nodes[split]?.pushed[column] = nil
+            }
             if nodes[parent]?.presented == id { nodes[parent]?.presented = nil }
         }
         if root == id { root = nil }
         for gone in subtree(id) { nodes.removeValue(forKey: gone) }
     }
 
-    private mutating func add(_ arrival: NaiveTree, under parent: ControllerID) {
+    mutating func add(_ arrival: NaiveTree, under parent: ControllerID) {
         nodes.merge(arrival.nodes) { mine, _ in mine }
         if let top = arrival.root { nodes[top]?.parent = parent }
     }
 
-    private func isKnown(_ arrival: NaiveTree, _ reserved: Set<ControllerID>) -> Bool {
+    func isKnown(_ arrival: NaiveTree, _ reserved: Set<ControllerID>) -> Bool {
         arrival.nodes.keys.contains { nodes[$0] != nil || reserved.contains($0) }
     }
 
@@ -149,7 +162,7 @@ extension NaiveTree {
         guard let index = index(node.children) else { return .refused(.notOnStack) }
         guard index + 1 < node.children.count else { return .nothing }
         var change = NaiveChange(tree: self, leaving: node.children.last)
-        for popped in node.children[(index + 1)...].reversed() { change.take(popped) }
+        for popped in node.children[(index + 1)...].reversed() { change.pop(popped) }
         return .done(change)
     }
 
@@ -230,68 +243,6 @@ extension NaiveTree {
         guard change.tree != self else { return .nothing }
         let now = order.isEmpty ? nil : order[change.tree.nodes[tabs]?.selected ?? 0]
         change.isAnimated = now != shown
-        return .done(change)
-    }
-
-    func showDetail(
-        _ arrival: NaiveTree, in split: ControllerID, _ reserved: Set<ControllerID>
-    ) -> NaiveOutcome {
-        guard let node = nodes[split] else { return .refused(.unknownController) }
-        guard node.kind == .split else { return .refused(.wrongKind) }
-        guard node.isCollapsed else { return replace(nil, of: split, with: arrival, reserved) }
-        guard nodes[node.children[0]]?.kind == .navigation else { return present(arrival, from: split, reserved) }
-        return push(arrival, on: node.children[0], reserved, kinds: [.view, .navigation])
-    }
-
-    /// Replaces the primary column, or with `nil` the secondary one, which may be missing.
-    func replace(
-        _ column: Int?, of split: ControllerID, with arrival: NaiveTree, _ reserved: Set<ControllerID>
-    ) -> NaiveOutcome {
-        guard let top = arrival.root, let node = nodes[split] else { return .refused(.unknownController) }
-        let old = column.map { node.children[$0] } ?? (node.hasSecondary ? node.children.last : nil)
-        var change = NaiveChange(tree: self, inserted: [top])
-        if let old { change.take(old) }
-        if change.tree.isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
-        change.tree.add(arrival, under: split)
-        let last = change.tree.nodes[split]?.children.count ?? 0
-        change.tree.nodes[split]?.children.insert(top, at: column ?? last)
-        change.tree.nodes[split]?.hasSecondary = node.hasSecondary || column == nil
-        return .done(change)
-    }
-
-    private func collapse(_ split: ControllerID) -> NaiveOutcome {
-        guard let node = nodes[split] else { return .refused(.unknownController) }
-        guard node.kind == .split else { return .refused(.wrongKind) }
-        guard !node.isCollapsed else { return .nothing }
-        var change = NaiveChange(tree: self)
-        change.tree.nodes[split]?.isCollapsed = true
-        let primary = node.children[0]
-        guard nodes[primary]?.kind == .navigation, node.hasSecondary, let secondary = node.children.last else {
-            return .done(change)
-        }
-        guard [.view, .navigation].contains(nodes[secondary]?.kind) else { return .refused(.cannotPushContainer) }
-        change.tree.nodes[split]?.children.removeLast()
-        change.tree.nodes[split]?.hasSecondary = false
-        change.tree.nodes[primary]?.children.append(secondary)
-        change.tree.nodes[secondary]?.parent = primary
-        return .done(change)
-    }
-
-    private func expand(_ split: ControllerID) -> NaiveOutcome {
-        guard let node = nodes[split] else { return .refused(.unknownController) }
-        guard node.kind == .split else { return .refused(.wrongKind) }
-        guard node.isCollapsed else { return .nothing }
-        var change = NaiveChange(tree: self)
-        change.tree.nodes[split]?.isCollapsed = false
-        let primary = node.children[0]
-        guard let stack = nodes[primary], stack.kind == .navigation, !node.hasSecondary, stack.children.count > 1 else {
-            return .done(change)
-        }
-        let top = stack.children[stack.children.count - 1]
-        change.tree.nodes[primary]?.children.removeLast()
-        change.tree.nodes[split]?.children.append(top)
-        change.tree.nodes[split]?.hasSecondary = true
-        change.tree.nodes[top]?.parent = split
         return .done(change)
     }
 

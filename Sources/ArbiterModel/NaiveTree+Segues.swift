@@ -16,7 +16,10 @@ extension NaiveTree {
         guard let container = container(for: segue) else { return present(arrival, from: source, reserved) }
         guard let node = nodes[container], node.kind == .split else { return push(arrival, on: container, reserved) }
         if segue.kind == .showDetail || node.isCollapsed { return showDetail(arrival, in: container, reserved) }
-        return replace(0, of: container, with: arrival, reserved)
+        // The child of the split that the source is, or is in; the primary, if it is the split itself.
+        let branch = layer(upFrom: source).first { node.children.contains($0) }
+        let column = branch.flatMap { self.column(of: $0, in: node) }
+        return setColumn(column ?? .primary, of: container, to: arrival, reserved)
     }
 
     /// The container that decides what a segue does; `nil` for a segue that presents or unwinds.
@@ -43,7 +46,7 @@ extension NaiveTree {
             guard let node = nodes[container], let index = node.children.firstIndex(of: branch) else { continue }
             if node.kind == .tabs { change.tree.nodes[container]?.selected = index }
             guard node.kind == .navigation else { continue }
-            for popped in node.children[(index + 1)...].reversed() { change.take(popped) }
+            for popped in node.children[(index + 1)...].reversed() { change.pop(popped) }
         }
         guard change.tree != self else { return .nothing }
         change.leaving = outermost(gone: change.tree, along: layer)
@@ -54,7 +57,9 @@ extension NaiveTree {
     private func outermost(gone after: NaiveTree, along layer: [ControllerID]) -> ControllerID? {
         for member in layer {
             let below = [nodes[member]?.presented].compactMap(\.self) + (nodes[member]?.children.reversed() ?? [])
-            if let gone = below.first(where: { after.nodes[$0] == nil }) { return gone }
+            if let gone = below.first(where: { after.nodes[$0] == nil || after.nodes[$0]?.parent != member }) {
+                return gone
+            }
         }
         return nil
     }

@@ -11,6 +11,10 @@ package struct NaiveTree: Hashable {
         package var isCollapsed: Bool
         /// Whether a split has a secondary column, which then is the last child.
         package var hasSecondary = false
+        /// Whether a split may have a supplementary column.
+        package var isTriple = false
+        /// The columns of a collapsed split that are on its primary's stack.
+        package var pushed: [SplitColumn: ControllerID] = [:]
         package var presented: ControllerID?
         var parent: ControllerID?
         package let style: PresentationStyle
@@ -122,6 +126,8 @@ extension NaiveTree.Node {
         case .split(let columns):
             isCollapsed = columns.isCollapsed
             hasSecondary = columns.secondary != nil
+            isTriple = columns.style == .tripleColumn
+            for column in SplitColumn.allCases { pushed[column] = columns.pushed[column] }
         }
     }
 

@@ -24,6 +24,7 @@ struct Replica {
         oracle.interruptsForNothing = fault == .uselessInterruption
         oracle.asideBlocks = fault == .blockingAside
         oracle.appliesListsInPart = fault == .partialList
+        oracle.losesColumns = fault == .lostColumn
         oracles = [0: oracle]
     }
 

@@ -34,7 +34,7 @@ extension Simulation {
             .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
             .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
             .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow, .overtakenGrant, .ignoredPriority,
-            .uselessInterruption, .blockingAside, .partialList:
+            .uselessInterruption, .blockingAside, .partialList, .lostColumn:
             break
         }
         return heard

@@ -37,7 +37,11 @@ extension DrawnOperations {
         case .showDetail:
             let split = member(.split)
             return .showDetail(split: split, controller: detail(of: split))
-        case .collapse: return .collapse(split: member(.split))
+        case .setColumn:
+            let split = member(.split)
+            return .setColumn(split: split, column(), controller: random.isOnce(in: 4) ? nil : detail(of: split))
+        case .showColumn: return .showColumn(split: member(.split), column())
+        case .collapse: return .collapse(split: member(.split), topColumn: random.isOnce(in: 3) ? column() : nil)
         case .expand: return .expand(split: member(.split))
         case .setTabs:
             let tabs = member(.tabs)
@@ -48,6 +52,10 @@ extension DrawnOperations {
     }
 
     package mutating func detail(of split: ControllerID) -> Hierarchy { arrival() }
+
+    private mutating func column() -> SplitColumn {
+        SplitColumn.allCases.randomElement(using: &random) ?? .secondary
+    }
 
     /// An index of one of a few children, or a little beside.
     private mutating func index() -> Int { Int.random(in: -1...3, using: &random) }

@@ -29,7 +29,8 @@ struct ProblemTests {
             422: [
                 "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
                 "already-presenting", "not-visible", "already-in-hierarchy", "already-on-stack",
-                "cannot-push-container", "not-on-stack", "index-out-of-range", "not-a-child", "unknown-segue",
+                "cannot-push-container", "not-on-stack", "index-out-of-range", "not-a-child",
+                "unknown-column", "column-collapsed", "unknown-segue",
                 "hierarchy-too-large", "outside-scope",
             ],
             421: ["misdirected-request"],

@@ -129,6 +129,11 @@ struct PlantedFaultTests {
         expect([.oracle, .event, .reply, .hierarchy, .life], of: .partialList, watchingJournal: false)
     }
 
+    @Test func `a column that is lost when it is popped is found`() {
+        expect([.oracle, .event, .record, .reply, .hierarchy], of: .lostColumn)
+        expect([.oracle, .event, .reply, .hierarchy, .life], of: .lostColumn, watchingJournal: false)
+    }
+
     @Test func `a row of silent tickets that ends one by one is found`() {
         expect([.decision], of: .forgottenRow)
     }

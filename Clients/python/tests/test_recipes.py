@@ -17,6 +17,7 @@ SAID = {
     "Another top": "the stack: list receipt\n",
     "One sheet for another": "in front: route\n",
     "The newest route wins": "home is cancelled because it was interrupted\n",
+    "A window that becomes narrow": "wide again: boxes letters letter\n",
     "A deep link": "drawn once: tabs inbox message\n",
     "A queue of alerts": "mail is shown\npresented: True\n",
     "A rotation ends a swipe": "the rotation is drawn, over editor\n",

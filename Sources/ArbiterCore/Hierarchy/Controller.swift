@@ -39,23 +39,90 @@ package struct Controller: Hashable, Sendable {
         case split(Columns)
     }
 
-    /// The columns of a split controller.
+    /// The columns of a split controller; those that are empty are `nil`, and so are those that stand on the primary's stack.
     package struct Columns: Hashable, Sendable {
         package internal(set) var primary: ControllerID
-        /// `nil` if it moved to the primary column's stack when the split collapsed, or if there is none yet.
         package internal(set) var secondary: ControllerID?
         package internal(set) var supplementary: ControllerID?
-        /// If true, only the primary column is shown.
+        /// If true, only the primary column is shown; the others are set aside, or stand on its stack.
         package internal(set) var isCollapsed: Bool
+        package let style: SplitStyle
+        /// The columns that stand on the primary's stack, if the split is collapsed.
+        package internal(set) var pushed: PushedColumns
 
+        /// - Parameter style: without one, the split has the columns that it needs.
         package init(
             primary: ControllerID, secondary: ControllerID?, supplementary: ControllerID? = nil,
-            isCollapsed: Bool = false
+            isCollapsed: Bool = false, style: SplitStyle? = nil, pushed: PushedColumns = PushedColumns()
         ) {
             self.primary = primary
             self.secondary = secondary
             self.supplementary = supplementary
             self.isCollapsed = isCollapsed
+            self.pushed = pushed
+            let isTriple = supplementary != nil || pushed.supplementary != nil
+            self.style = style ?? (isTriple ? .tripleColumn : .doubleColumn)
+        }
+    }
+}
+
+/// A column of a split controller, in the order of the columns.
+package enum SplitColumn: String, Hashable, Sendable, CaseIterable {
+    case primary
+    case supplementary
+    case secondary
+}
+
+extension SplitColumn: Comparable {
+    /// Those that stand on the stack of the primary one, or are set aside, while the split is collapsed.
+    static let beside = allCases.dropFirst()
+
+    private var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    package static func < (left: SplitColumn, right: SplitColumn) -> Bool { left.index < right.index }
+}
+
+/// How many columns a split controller has: UIKit's `UISplitViewController.Style`.
+package enum SplitStyle: String, Hashable, Sendable, CaseIterable {
+    case doubleColumn
+    case tripleColumn
+}
+
+/// The columns of a collapsed split that stand on the stack of its primary column.
+package struct PushedColumns: Hashable, Sendable {
+    package var supplementary: ControllerID?
+    package var secondary: ControllerID?
+
+    package init(supplementary: ControllerID? = nil, secondary: ControllerID? = nil) {
+        self.supplementary = supplementary
+        self.secondary = secondary
+    }
+
+    package var isEmpty: Bool { supplementary == nil && secondary == nil }
+
+    /// The ids, in the order of the columns.
+    package var all: [ControllerID] { [supplementary, secondary].compactMap(\.self) }
+
+    /// The column that a controller of the stack is.
+    package func column(of controller: ControllerID) -> SplitColumn? {
+        if controller == secondary { return .secondary }
+        return controller == supplementary ? .supplementary : nil
+    }
+
+    package subscript(column: SplitColumn) -> ControllerID? {
+        get {
+            switch column {
+            case .primary: nil
+            case .supplementary: supplementary
+            case .secondary: secondary
+            }
+        }
+        set {
+            switch column {
+            case .primary: preconditionFailure("the primary column stands on no stack of its own")
+            case .supplementary: supplementary = newValue
+            case .secondary: secondary = newValue
+            }
         }
     }
 }
@@ -106,9 +173,31 @@ extension Controller {
 }
 
 extension Controller.Columns {
-    /// The existing columns, from the primary to the secondary.
+    /// The children of the split, from the primary to the secondary.
     package var all: [ControllerID] {
         [primary, supplementary, secondary].compactMap(\.self)
+    }
+
+    /// The child of the split that is a column; `nil` if the column is empty or pushed.
+    package subscript(column: SplitColumn) -> ControllerID? {
+        switch column {
+        case .primary: primary
+        case .supplementary: supplementary
+        case .secondary: secondary
+        }
+    }
+
+    /// The column that a child of the split is.
+    package func column(of child: ControllerID) -> SplitColumn? {
+        SplitColumn.allCases.first { self[$0] == child }
+    }
+
+    /// Whether its style has a column, which may be empty.
+    func has(_ column: SplitColumn) -> Bool { column != .supplementary || style == .tripleColumn }
+
+    /// The oldest rules that know it: the first ones have no style, and do not know which columns are pushed.
+    var neededRules: Rules {
+        (style == .tripleColumn) == (supplementary != nil) && pushed.isEmpty ? .first : .second
     }
 }
 

@@ -29,11 +29,16 @@ extension Controller.Content: BinaryCodable {
             writer.write(children)
             writer.write(UInt32(selected))
         case .split(let columns):
-            writer.write(UInt8(3))
+            let isOfFirstRules = columns.neededRules == .first
+            writer.write(UInt8(isOfFirstRules ? 3 : 4))
             writer.write(columns.primary)
             writer.write(columns.secondary)
             writer.write(columns.supplementary)
             writer.write(columns.isCollapsed)
+            guard !isOfFirstRules else { return }
+            writer.writeWord(columns.style)
+            writer.write(columns.pushed.supplementary)
+            writer.write(columns.pushed.secondary)
         }
     }
 
@@ -47,6 +52,14 @@ extension Controller.Content: BinaryCodable {
                 Controller.Columns(
                     primary: try reader.read(), secondary: try reader.readOptional(),
                     supplementary: try reader.readOptional(), isCollapsed: try reader.readBool()))
+        case 4:
+            self = .split(
+                Controller.Columns(
+                    primary: try reader.read(), secondary: try reader.readOptional(),
+                    supplementary: try reader.readOptional(), isCollapsed: try reader.readBool(),
+                    style: try reader.readWord(),
+                    pushed: PushedColumns(
+                        supplementary: try reader.readOptional(), secondary: try reader.readOptional())))
         default: throw reader.malformed("the content of a controller")
         }
     }

@@ -14,17 +14,31 @@ extension Hierarchy {
             switch step {
             case .insert(let arrival, let place): insert(arrival, at: place, noting: &change.arrived)
             case .remove(let controller): remove(controller, noting: &change.departed)
-            case .move(let controller, let place): move(controller, to: place)
+            case .move(let controller, let place):
+                move(controller, to: place)
+                change.moved += preorder(from: controller).map(\.id)
             case .select(let tabs, let index): controllers[tabs]?.content.select(index)
             case .arrange(let navigation, let stack): controllers[navigation]?.content = .navigation(stack)
             case .arrangeTabs(let tabs, let children, let selected):
                 controllers[tabs]?.content = .tabs(children, selected: selected)
-            case .collapse(let split, let isCollapsed):
-                controllers[split]?.content.collapse(isCollapsed)
-                change.moved += preorder(from: split).map(\.id)
+            case .arrangeColumns(let split, let isCollapsed, let pushed):
+                change.moved += arrangeColumns(of: split, isCollapsed: isCollapsed, pushed: pushed)
             }
         }
         return change
+    }
+
+    /// - Returns: the controllers that have other places now, or on which other places depend.
+    private mutating func arrangeColumns(
+        of split: ControllerID, isCollapsed: Bool, pushed: PushedColumns
+    ) -> [ControllerID] {
+        guard case .split(var columns)? = controllers[split]?.content else { return [] }
+        defer { controllers[split]?.content = .split(columns) }
+        columns.pushed = pushed
+        // What pops from the primary's stack locks depends on whether columns stand on it.
+        guard columns.isCollapsed != isCollapsed else { return [columns.primary] }
+        columns.isCollapsed = isCollapsed
+        return preorder(from: split).map(\.id)
     }
 
     private mutating func insert(
@@ -47,8 +61,7 @@ extension Hierarchy {
         case .top(let navigation): controllers[navigation]?.content.push(controller)
         case .tab(let tabs): controllers[tabs]?.content.push(controller)
         case .presented(let presenter): controllers[presenter]?.presented = controller
-        case .primary(let split): controllers[split]?.content.replaceColumn(\.primary, with: controller)
-        case .secondary(let split): controllers[split]?.content.replaceColumn(\.secondary, with: controller)
+        case .column(let column, let split): controllers[split]?.content.set(column, to: controller)
         }
     }
 
@@ -84,8 +97,7 @@ extension OperationPlan.Place {
     package var parent: ControllerID? {
         switch self {
         case .root: nil
-        case .top(let parent), .tab(let parent), .presented(let parent), .primary(let parent), .secondary(let parent):
-            parent
+        case .top(let parent), .tab(let parent), .presented(let parent), .column(_, let parent): parent
         }
     }
 }
@@ -132,17 +144,13 @@ extension Controller.Content {
         self = .tabs(tabs, selected: index)
     }
 
-    fileprivate mutating func collapse(_ isCollapsed: Bool) {
+    fileprivate mutating func set(_ column: SplitColumn, to controller: ControllerID) {
         guard case .split(var columns) = self else { return }
-        columns.isCollapsed = isCollapsed
-        self = .split(columns)
-    }
-
-    fileprivate mutating func replaceColumn<Column>(
-        _ column: WritableKeyPath<Controller.Columns, Column>, with controller: Column
-    ) {
-        guard case .split(var columns) = self else { return }
-        columns[keyPath: column] = controller
+        switch column {
+        case .primary: columns.primary = controller
+        case .supplementary: columns.supplementary = controller
+        case .secondary: columns.secondary = controller
+        }
         self = .split(columns)
     }
 }

@@ -43,6 +43,22 @@ package struct Hierarchy: Hashable, Sendable {
         if !unplaced.isEmpty, let controller = controllers.first(where: { unplaced[$0.id] != nil }) {
             throw .unreachable(controller.id)
         }
+        for controller in controllers {
+            if case .split(let columns) = controller.content { try check(columns, of: controller.id) }
+        }
+    }
+
+    private func check(_ columns: Controller.Columns, of split: ControllerID) throws(HierarchyFault) {
+        let pushed = columns.pushed
+        if columns.style == .doubleColumn, columns.supplementary != nil || pushed.supplementary != nil {
+            throw .noSupplementary(split: split)
+        }
+        for column in SplitColumn.beside {
+            guard let id = pushed[column] else { continue }
+            guard columns.isCollapsed, columns[column] == nil, pushed.supplementary != pushed.secondary,
+                container(of: id) == columns.primary
+            else { throw .notPushed(id, split: split) }
+        }
     }
 
     private mutating func place(_ controller: Controller, as mention: Mention) throws(HierarchyFault) {
@@ -87,6 +103,14 @@ package struct Hierarchy: Hashable, Sendable {
 
     package subscript(id: ControllerID) -> Controller? { controllers[id] }
 
+    /// The oldest rules that know it.
+    var neededRules: Rules {
+        for controller in controllers.values {
+            if case .split(let columns) = controller.content, columns.neededRules > .first { return .second }
+        }
+        return .first
+    }
+
     /// The types of the transitions that inserted its controllers, in no order.
     var introTransitionTypes: some Sequence<TransitionTypeName> {
         controllers.values.lazy.compactMap(\.introTransitionType)
@@ -107,4 +131,8 @@ package enum HierarchyFault: Error, Hashable, Sendable {
     case cannotPushContainer(ControllerID, navigation: ControllerID)
     /// The selected index is outside the list of tabs.
     case indexOutOfRange(tabs: ControllerID, selected: Int)
+    /// A split of two columns has a supplementary one.
+    case noSupplementary(split: ControllerID)
+    /// It is no column on the stack of the primary of a collapsed split.
+    case notPushed(ControllerID, split: ControllerID)
 }

@@ -42,10 +42,7 @@ package struct KeptOperation: Hashable, Sendable {
 
     /// The oldest rules that know it.
     var neededRules: Rules {
-        switch form {
-        case .plain(let operation), .packed(let operation, _, _): operation.neededRules
-        case .list: .second
-        }
+        if case .list = form { .second } else { operation.neededRules }
     }
 
     /// See `TransitionRequest.operationOutline`.

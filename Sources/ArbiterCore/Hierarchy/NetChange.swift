@@ -104,14 +104,14 @@ extension Controller {
         switch (self.content, content) {
         case (.navigation, .navigation(let stack)): .arrange(navigation: id, stack: stack)
         case (.split(let old), .split(let new)):
-            old.all == new.all ? .collapse(split: id, new.isCollapsed) : nil
+            old.all == new.all ? .arrangeColumns(split: id, isCollapsed: new.isCollapsed, pushed: new.pushed) : nil
         default: nil
         }
     }
 }
 
 extension Hierarchy {
-    /// Where a controller is; `nil` for a supplementary column, which no operation inserts.
+    /// Where a controller is; `nil` if its parent does not have it.
     fileprivate func place(of controller: ControllerID) -> OperationPlan.Place? {
         guard let parent = self[controller]?.parent.flatMap({ self[$0] }) else { return .root }
         if parent.presented == controller { return .presented(by: parent.id) }
@@ -119,9 +119,7 @@ extension Hierarchy {
         case .view: return nil
         case .navigation: return .top(ofNavigation: parent.id)
         case .tabs: return .tab(ofTabs: parent.id)
-        case .split(let columns) where columns.primary == controller: return .primary(ofSplit: parent.id)
-        case .split(let columns) where columns.secondary == controller: return .secondary(ofSplit: parent.id)
-        case .split: return nil
+        case .split(let columns): return columns.column(of: controller).map { .column($0, ofSplit: parent.id) }
         }
     }
 

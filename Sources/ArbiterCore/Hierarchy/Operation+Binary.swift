@@ -16,6 +16,9 @@ extension Operation: BinaryCodable {
         static let setRoot: UInt8 = 13
         static let list: UInt8 = 14
         static let presentInFront: UInt8 = 15
+        static let collapseTo: UInt8 = 16
+        static let setColumn: UInt8 = 17
+        static let showColumn: UInt8 = 18
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -56,9 +59,22 @@ extension Operation: BinaryCodable {
             writer.write(Code.showDetail)
             writer.write(split)
             writer.write(controller)
-        case .collapse(let split):
+        case .setColumn(let split, let column, let controller):
+            writer.write(Code.setColumn)
+            writer.write(split)
+            writer.writeWord(column)
+            writer.write(controller)
+        case .showColumn(let split, let column):
+            writer.write(Code.showColumn)
+            writer.write(split)
+            writer.writeWord(column)
+        case .collapse(let split, nil):
             writer.write(Code.collapse)
             writer.write(split)
+        case .collapse(let split, let column?):
+            writer.write(Code.collapseTo)
+            writer.write(split)
+            writer.writeWord(column)
         case .expand(let split):
             writer.write(Code.expand)
             writer.write(split)
@@ -111,6 +127,12 @@ extension Operation: BinaryCodable {
         case Code.segue:
             self = .segue(source: try reader.read(), try reader.read(), destination: try reader.readOptional())
         case Code.collapse: self = .collapse(split: try reader.read())
+        case Code.collapseTo:
+            self = .collapse(split: try reader.read(), topColumn: try reader.readWord(SplitColumn.self))
+        case Code.setColumn:
+            self = .setColumn(
+                split: try reader.read(), try reader.readWord(), controller: try reader.readOptional())
+        case Code.showColumn: self = .showColumn(split: try reader.read(), try reader.readWord())
         case Code.expand: self = .expand(split: try reader.read())
         case Code.setTabs:
             self = .setTabs(

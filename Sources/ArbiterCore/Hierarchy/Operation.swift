@@ -13,9 +13,13 @@ package indirect enum Operation: Hashable, Sendable {
     case setStack(navigation: ControllerID, controllers: [Hierarchy])
     case select(tabs: ControllerID, Tab)
     case showDetail(split: ControllerID, controller: Hierarchy)
-    /// The secondary column moves to the stack of the primary one, if that is a navigation.
-    case collapse(split: ControllerID)
-    /// The top of the primary column's stack becomes the secondary column, if there is none.
+    /// Without a controller, the column becomes empty.
+    case setColumn(split: ControllerID, SplitColumn, controller: Hierarchy?)
+    case showColumn(split: ControllerID, SplitColumn)
+    /// The columns up to `topColumn`, or all of them, move to the stack of the primary one, if that is a navigation; the others are set
+    /// aside.
+    case collapse(split: ControllerID, topColumn: SplitColumn? = nil)
+    /// The columns go back to their places.
     case expand(split: ControllerID)
     /// Controllers that are tabs already do not change; the others are inserted. Without `selected`, the selected tab
     /// remains selected if it remains; else the index counts, or the first tab is selected.
@@ -48,6 +52,8 @@ package enum OperationType: String, Hashable, Sendable, CaseIterable {
     case setStack
     case select
     case showDetail
+    case setColumn
+    case showColumn
     case collapse
     case expand
     case setTabs
@@ -68,6 +74,8 @@ extension Operation {
         case .setStack: .setStack
         case .select: .select
         case .showDetail: .showDetail
+        case .setColumn: .setColumn
+        case .showColumn: .showColumn
         case .collapse: .collapse
         case .expand: .expand
         case .setTabs: .setTabs
@@ -96,8 +104,8 @@ extension Operation {
     /// The oldest rules that know it.
     var neededRules: Rules {
         switch self {
-        case .list, .present(nil, _): .second
-        default: .first
+        case .list, .present(nil, _), .setColumn, .showColumn, .collapse(_, .some): .second
+        default: arrivals.lazy.map(\.neededRules).max() ?? .first
         }
     }
 }
@@ -112,12 +120,12 @@ extension Operation {
     private var bringing: Bringing {
         switch self {
         case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller),
-            .setRoot(let controller):
+            .setRoot(let controller), .setColumn(_, _, let controller?):
             .one(controller)
         case .setStack(_, let controllers), .setTabs(_, let controllers, _): .list(controllers)
         case .segue(_, _, let destination): destination.map { .one($0) } ?? .nothing
         case .list(let operations): .list(operations.flatMap(\.arrivals))
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: .nothing
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .setColumn, .showColumn, .collapse, .expand: .nothing
         }
     }
 
@@ -145,10 +153,12 @@ extension Operation {
         case .push(let navigation, _): .push(navigation: navigation, controller: arrivals[0])
         case .setStack(let navigation, _): .setStack(navigation: navigation, controllers: arrivals)
         case .showDetail(let split, _): .showDetail(split: split, controller: arrivals[0])
+        case .setColumn(let split, let column, _):
+            .setColumn(split: split, column, controller: arrivals.first)
         case .setTabs(let tabs, _, let selected): .setTabs(tabs: tabs, controllers: arrivals, selected: selected)
         case .setRoot: .setRoot(arrivals[0])
         case .segue(let source, let identifier, _): .segue(source: source, identifier, destination: arrivals.first)
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .collapse, .expand: self
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .showColumn, .collapse, .expand: self
         case .list: preconditionFailure("each operation of a list has its own arrivals")
         }
     }
@@ -160,8 +170,9 @@ extension Operation {
         case .present(let presenter, _): presenter
         case .dismiss(let controller), .push(let controller, _), .pop(let controller),
             .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
-            .select(let controller, _), .showDetail(let controller, _), .collapse(let controller),
-            .expand(let controller), .setTabs(let controller, _, _), .segue(let controller, _, _):
+            .select(let controller, _), .showDetail(let controller, _), .setColumn(let controller, _, _),
+            .showColumn(let controller, _), .collapse(let controller, _), .expand(let controller),
+            .setTabs(let controller, _, _), .segue(let controller, _, _):
             controller
         case .setRoot, .list: nil
         }
@@ -174,8 +185,8 @@ extension Operation {
         switch self {
         case .popTo(let navigation, let controller): [navigation, controller]
         case .select(let tabs, .controller(let controller)): [tabs, controller]
-        case .present, .dismiss, .push, .pop, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
-            .setTabs, .setRoot, .segue:
+        case .present, .dismiss, .push, .pop, .popToRoot, .setStack, .select, .showDetail, .setColumn, .showColumn,
+            .collapse, .expand, .setTabs, .setRoot, .segue:
             target.map { [$0] } ?? []
         case .list(let operations): operations.flatMap(\.named)
         }
@@ -202,6 +213,10 @@ package struct OperationRefusal: Error, Hashable, Sendable {
         case notOnStack = "not-on-stack"
         case indexOutOfRange = "index-out-of-range"
         case notAChild = "not-a-child"
+        /// The split's style does not have the column.
+        case unknownColumn = "unknown-column"
+        /// The primary column of a collapsed split cannot be replaced.
+        case columnCollapsed = "column-collapsed"
         case unknownSegue = "unknown-segue"
         /// The request names a transition type that the scene does not have any more.
         case unknownTransitionType = "unknown-transition-type"

@@ -104,7 +104,8 @@ package struct OperationPlan: Hashable, Sendable {
         case arrange(navigation: ControllerID, stack: [ControllerID])
         /// Sets the order of the tabs, and which one is selected.
         case arrangeTabs(tabs: ControllerID, children: [ControllerID], selected: Int)
-        case collapse(split: ControllerID, Bool)
+        /// Sets whether a split is collapsed, and which columns stand on its primary's stack.
+        case arrangeColumns(split: ControllerID, isCollapsed: Bool, pushed: PushedColumns = PushedColumns())
     }
 
     /// Where a controller is inserted, or moved to.
@@ -114,8 +115,7 @@ package struct OperationPlan: Hashable, Sendable {
         /// The last tab.
         case tab(ofTabs: ControllerID)
         case presented(by: ControllerID)
-        case primary(ofSplit: ControllerID)
-        case secondary(ofSplit: ControllerID)
+        case column(SplitColumn, ofSplit: ControllerID)
     }
 }
 

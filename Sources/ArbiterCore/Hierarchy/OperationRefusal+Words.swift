@@ -85,6 +85,28 @@ extension OperationRefusal {
             detail: "Attempting to select a view controller that isn't a child! <\(id)> is no tab of <\(tabs)>.")
     }
 
+    static func unknownColumn(_ column: SplitColumn, of split: ControllerID) -> OperationRefusal {
+        OperationRefusal(
+            code: .unknownColumn, detail: "<\(split)> is a split of two columns, and has no \(column.rawValue) one.")
+    }
+
+    static func columnCollapsed(_ split: ControllerID) -> OperationRefusal {
+        OperationRefusal(
+            code: .columnCollapsed,
+            detail: "<\(split)> is collapsed into its primary column, which cannot be replaced then.")
+    }
+
+    static func primaryNeverEmpty(_ split: ControllerID) -> OperationRefusal {
+        OperationRefusal(
+            code: .columnCollapsed, detail: "<\(split)> is never without its primary column.")
+    }
+
+    static func noStack(_ controller: ControllerID, primary: ControllerID) -> OperationRefusal {
+        OperationRefusal(
+            code: .cannotPushContainer,
+            detail: "<\(controller)> cannot be shown: the primary column <\(primary)> is no navigation controller.")
+    }
+
     static func unknownSegue(_ identifier: SegueIdentifier, of source: ControllerID) -> OperationRefusal {
         OperationRefusal(
             code: .unknownSegue, detail: "Receiver (<\(source)>) has no segue with identifier '\(identifier)'")

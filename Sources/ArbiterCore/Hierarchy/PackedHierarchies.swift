@@ -2,7 +2,8 @@
 ///
 /// An unpacked controller takes a few hundred bytes, and thousands of tickets may wait with thousands of controllers
 /// each. Each controller is written before those below it: a byte of flags, the length of its id, the id, the fields
-/// that the flags announce, and the number of its children if its kind does not determine it.
+/// that the flags announce, and the number of its children if its kind does not determine it. The ids of pushed columns come
+/// after those.
 struct PackedHierarchies: Hashable, Sendable {
     private(set) var bytes: [UInt8] = []
 
@@ -20,6 +21,10 @@ struct PackedHierarchies: Hashable, Sendable {
     private enum ColumnFlag {
         static let hasSupplementary = 1
         static let hasSecondary = 2
+        static let children = hasSupplementary | hasSecondary
+        static let isTriple = 4
+        static let hasPushedSupplementary = 8
+        static let hasPushedSecondary = 16
     }
 
     init(_ hierarchies: [Hierarchy]) {
@@ -69,7 +74,11 @@ extension PackedHierarchies {
         case .split(let columns):
             write(
                 (columns.supplementary == nil ? 0 : ColumnFlag.hasSupplementary)
-                    + (columns.secondary == nil ? 0 : ColumnFlag.hasSecondary))
+                    + (columns.secondary == nil ? 0 : ColumnFlag.hasSecondary)
+                    + (columns.style == .tripleColumn ? ColumnFlag.isTriple : 0)
+                    + (columns.pushed.supplementary == nil ? 0 : ColumnFlag.hasPushedSupplementary)
+                    + (columns.pushed.secondary == nil ? 0 : ColumnFlag.hasPushedSecondary))
+            for id in columns.pushed.all { write(id.description) }
         }
     }
 
@@ -106,6 +115,7 @@ extension PackedHierarchies {
             let childCount: Int
             let selected: Int
             let columns: Int
+            let pushed: PushedColumns
             /// The controllers below it that have been read; the presented one is the last.
             var below: [ControllerID] = []
 
@@ -125,7 +135,9 @@ extension PackedHierarchies {
                                 primary: children[0],
                                 secondary: columns & ColumnFlag.hasSecondary == 0 ? nil : children[childCount - 1],
                                 supplementary: columns & ColumnFlag.hasSupplementary == 0 ? nil : children[1],
-                                isCollapsed: flags & Flag.isCollapsed != 0))
+                                isCollapsed: flags & Flag.isCollapsed != 0,
+                                style: columns & ColumnFlag.isTriple == 0 ? .doubleColumn : .tripleColumn,
+                                pushed: pushed))
                     }
                 return Controller(
                     id: id, content: content, presented: below.count > childCount ? below[childCount] : nil,
@@ -165,17 +177,20 @@ extension PackedHierarchies {
             let style = flags & Flag.hasStyle == 0 ? .fullScreen : PresentationStyle.allCases[Int(readByte())]
             let introduction = flags & Flag.hasIntroduction == 0 ? nil : TransitionTypeName(readName())
             var (childCount, selected, columns) = (0, 0, 0)
+            var pushed = PushedColumns()
             switch kind {
             case .view: break
             case .navigation: childCount = readNumber()
             case .tabs: (childCount, selected) = (readNumber(), readNumber())
             case .split:
                 columns = readNumber()
-                childCount = 1 + columns.nonzeroBitCount
+                childCount = 1 + (columns & ColumnFlag.children).nonzeroBitCount
+                if columns & ColumnFlag.hasPushedSupplementary != 0 { pushed.supplementary = ControllerID(readName()) }
+                if columns & ColumnFlag.hasPushedSecondary != 0 { pushed.secondary = ControllerID(readName()) }
             }
             return Node(
                 flags: flags, id: id, style: style, introduction: introduction, childCount: childCount,
-                selected: selected, columns: columns)
+                selected: selected, columns: columns, pushed: pushed)
         }
 
         private mutating func readByte() -> UInt8 {

@@ -21,13 +21,15 @@ extension Planner {
             appearing: isVisible ? arrival.visible(from: top.id) : [])
     }
 
-    private func checkPush(
+    func checkPush(
         of arrival: Hierarchy, top: Controller, on navigation: ControllerID, asDetail isDetail: Bool = false,
         leaving: Set<ControllerID> = []
     ) throws(OperationRefusal) {
         let mayStack = top.kind == .view || isDetail && top.kind == .navigation
         guard mayStack else { throw .cannotPush(top, on: navigation) }
-        guard hierarchy.container(of: top.id) != navigation else { throw .alreadyOnStack(top.id, of: navigation) }
+        guard hierarchy.container(of: top.id) != navigation || leaving.contains(top.id) else {
+            throw .alreadyOnStack(top.id, of: navigation)
+        }
         if let known = firstKnown(of: arrival, leaving: leaving) { throw .alreadyInHierarchy(known) }
     }
 
@@ -54,8 +56,9 @@ extension Planner {
         guard index >= 0, index + 1 < stack.count else { return nil }
         let popped = stack[(index + 1)...].reversed()
         let isVisible = hierarchy.isVisible(navigation)
+        let popping = popping(popped, of: navigation)
         return OperationPlan(
-            steps: popped.map { .remove($0) }, removed: popped.flatMap(leavers(with:)),
+            steps: popping.allSteps, removed: popping.removed,
             disappearing: isVisible ? popped.first.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: isVisible ? hierarchy.visible(from: stack[index]) : [],
             isBackward: true, leaving: popped.first.flatMap { hierarchy[$0] })
@@ -87,7 +90,8 @@ extension Planner {
         // Removals come first, because they may free ids for the insertions.
         return OperationPlan(
             steps: popped.map { .remove($0) } + lineup.arrivals.map { .insert($0, at: .top(ofNavigation: navigation)) }
-                + [.arrange(navigation: navigation, stack: lineup.stack)],
+                + [.arrange(navigation: navigation, stack: lineup.stack)]
+                + columnsLeft(without: popped, on: navigation),
             inserted: lineup.arrivals.compactMap(\.root), removed: popped.flatMap(leavers(with:)),
             disappearing: shows ? old.last.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: shows ? source.visible(from: last) : [],

@@ -1,4 +1,4 @@
-// Selecting tabs and replacing columns.
+// Selecting and arranging tabs, and replacing the whole tree.
 
 extension Planner {
     func select(_ tab: Operation.Tab, of id: ControllerID) throws(OperationRefusal) -> OperationPlan? {
@@ -35,37 +35,6 @@ extension Planner {
             }
             return index
         }
-    }
-
-    func showDetail(_ arrival: Hierarchy, in split: ControllerID) throws(OperationRefusal) -> OperationPlan {
-        let columns = try columns(of: split)
-        guard columns.isCollapsed else {
-            return try replace(columns.secondary, of: split, with: arrival, at: .secondary(ofSplit: split))
-        }
-        guard hierarchy[columns.primary]?.kind == .navigation else { return try present(arrival, from: split) }
-        return try push(arrival, on: columns.primary, asDetail: true)
-    }
-
-    /// The effect of `show` in a split that is not collapsed.
-    func replacePrimary(of split: ControllerID, with arrival: Hierarchy) throws(OperationRefusal) -> OperationPlan {
-        let columns = try columns(of: split)
-        return try replace(columns.primary, of: split, with: arrival, at: .primary(ofSplit: split))
-    }
-
-    private func replace(
-        _ old: ControllerID?, of split: ControllerID, with arrival: Hierarchy, at place: OperationPlan.Place
-    ) throws(OperationRefusal) -> OperationPlan {
-        let top = try top(of: arrival)
-        if let known = firstKnown(of: arrival, leaving: freed(by: old.map { [$0] } ?? [])) {
-            throw .alreadyInHierarchy(known)
-        }
-        try checkSize(of: [arrival], below: split, departing: old.map { size(of: $0) } ?? 0)
-        let isVisible = hierarchy.isVisible(split)
-        return OperationPlan(
-            steps: (old.map { [.remove($0)] } ?? []) + [.insert(arrival, at: place)], inserted: [top.id],
-            removed: old.map(leavers(with:)) ?? [],
-            disappearing: isVisible ? old.map { hierarchy.visible(from: $0) } ?? [] : [],
-            appearing: isVisible ? arrival.visible(from: top.id) : [])
     }
 }
 
@@ -134,48 +103,6 @@ extension Planner {
         }
         if let kept = shown.flatMap({ order.firstIndex(of: $0) }) { return kept }
         return order.indices.contains(index) ? index : 0
-    }
-}
-
-// MARK: - Splits that collapse and expand
-
-extension Planner {
-    /// - Returns: `nil` if it is collapsed already.
-    func collapse(_ split: ControllerID) throws(OperationRefusal) -> OperationPlan? {
-        let columns = try columns(of: split)
-        guard !columns.isCollapsed else { return nil }
-        guard let secondary = columns.secondary.flatMap({ hierarchy[$0] }), let primary = hierarchy[columns.primary],
-            primary.kind == .navigation
-        else { return change(split, by: [.collapse(split: split, true)]) }
-        guard secondary.kind == .view || secondary.kind == .navigation else {
-            throw .cannotPush(secondary, on: primary.id)
-        }
-        let depth = hierarchy.depth(of: primary.id) + hierarchy.height(from: secondary.id)
-        guard depth <= Limits.hierarchyDepth else { throw .tooDeep(depth) }
-        return change(
-            split, by: [.move(secondary.id, to: .top(ofNavigation: primary.id)), .collapse(split: split, true)])
-    }
-
-    /// - Returns: `nil` if it is expanded already.
-    func expand(_ split: ControllerID) throws(OperationRefusal) -> OperationPlan? {
-        let columns = try columns(of: split)
-        guard columns.isCollapsed else { return nil }
-        guard columns.secondary == nil, case .navigation(let stack)? = hierarchy[columns.primary]?.content,
-            stack.count > 1, let top = stack.last
-        else { return change(split, by: [.collapse(split: split, false)]) }
-        return change(split, by: [.move(top, to: .secondary(ofSplit: split)), .collapse(split: split, false)])
-    }
-
-    /// A plan whose views follow from the tree before and after; unlike other plans, it costs a copy of the tree.
-    private func change(_ split: ControllerID, by steps: [OperationPlan.Edit]) -> OperationPlan {
-        guard hierarchy.isPlaced(split) else { return OperationPlan(steps: steps) }
-        var changed = hierarchy
-        changed.apply(steps)
-        let (before, after) = (hierarchy.visible(from: split), changed.visible(from: split))
-        let (visibleBefore, visibleAfter) = (Set(before), Set(after))
-        return OperationPlan(
-            steps: steps, disappearing: before.filter { !visibleAfter.contains($0) },
-            appearing: after.filter { !visibleBefore.contains($0) })
     }
 }
 

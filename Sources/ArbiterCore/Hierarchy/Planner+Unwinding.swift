@@ -33,9 +33,8 @@ extension Planner {
         case .navigation(let stack):
             guard let index = stack.lastIndex(of: branch), index + 1 < stack.count else { return }
             unwinding.changes.showing[container.id] = branch
-            for controller in stack[(index + 1)...].reversed() {
-                unwinding.pop(controller, with: leavers(with: controller))
-            }
+            let popped = stack[(index + 1)...].reversed()
+            unwinding.pop(popped, by: popping(popped, of: container.id))
         case .tabs(let tabs, let selected):
             guard let index = tabs.firstIndex(of: branch), index != selected else { return }
             unwinding.changes.showing[container.id] = branch
@@ -64,10 +63,10 @@ extension Planner {
             leaving = leaving ?? presented
         }
 
-        mutating func pop(_ controller: ControllerID, with leavers: [ControllerID]) {
-            steps.append(.remove(controller))
-            popped += leavers
-            leaving = leaving ?? controller
+        mutating func pop(_ controllers: some Sequence<ControllerID>, by popping: Popping) {
+            steps += popping.allSteps
+            popped += popping.removed
+            leaving = leaving ?? controllers.first { _ in true }
         }
     }
 }

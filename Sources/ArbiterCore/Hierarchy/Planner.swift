@@ -6,6 +6,8 @@ struct Planner {
     let hierarchy: Hierarchy
     /// The ids that granted operations will insert; no other operation may insert them.
     let reserved: Set<ControllerID>
+    /// Those that say what an operation on a split does.
+    let rules: Rules
 
     func controller(_ id: ControllerID) throws(OperationRefusal) -> Controller {
         guard let controller = hierarchy[id] else { throw .unknownController(id) }

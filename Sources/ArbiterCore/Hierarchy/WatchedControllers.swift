@@ -113,7 +113,7 @@ extension Hierarchy {
             case .move(let controller, let place):
                 touched += [self[controller]?.parent, place.parent].compactMap(\.self)
             case .select(let container, _), .arrange(let container, _), .arrangeTabs(let container, _, _),
-                .collapse(let container, _):
+                .arrangeColumns(let container, _, _):
                 touched.append(container)
             }
         }

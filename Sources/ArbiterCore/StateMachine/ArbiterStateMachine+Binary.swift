@@ -180,7 +180,9 @@ extension DurableState: BinaryCodable {
         let name = transition.request.scene
         guard let operation = transition.request.operation, let scene = scenes[name] else { return }
         // Planned without the other reservations: at its grant there was room beside them, in whatever order they came.
-        guard let plan = try? scene.storyboard.plan(operation) else {
+        guard let grant = transition.grant,
+            let plan = try? scene.storyboard.plan(operation, under: grant.rules)
+        else {
             throw reader.malformed("the operation of a granted transition")
         }
         scenes[name]?.reserved.formUnion(plan.arriving)

@@ -37,7 +37,8 @@ extension ArbiterStateMachine {
     /// What happens to a transition whose turn has come.
     private func turn(of transition: Transition) -> Turn {
         if transition.request.isPlain { return .granted(nil) }
-        let turn = durable.scenes[transition.request.scene]?.turn(of: transition.request, scope: transition.scope)
+        let turn = durable.scenes[transition.request.scene]?.turn(
+            of: transition.request, scope: transition.scope, under: durable.rules)
         guard let turn else { preconditionFailure("\(transition.id) is granted in a scene that is not known") }
         return turn
     }
@@ -68,7 +69,8 @@ extension ArbiterStateMachine {
             transition.request.isPlain ? nil : durable.scenes[name]?.animation(of: transition.request, plan)
         durable.scenes[name]?.dropTicket(of: transition)
         durable.memory.queued -= 1
-        let resolved = durable.scenes[name]?.storyboard.resolved(transition.request.operation) ?? []
+        let resolved =
+            durable.scenes[name]?.storyboard.resolved(transition.request.operation, under: durable.rules) ?? []
         durable.lastFence = Fence(rawValue: durable.lastFence.rawValue + 1)
         return Transition.Grant(
             fence: durable.lastFence, grantedAt: moment.timestamp, instant: moment.instant, revision: revision,
@@ -180,7 +182,7 @@ extension ArbiterStateMachine {
         let name = transition.request.scene
         guard let operation = transition.request.operation else { return OperationEffect() }
         // No other transition could change what it locks, so this plan is the same as at the grant.
-        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation) else {
+        guard let planned = try? durable.scenes[name]?.storyboard.plan(operation, under: grant.rules) else {
             preconditionFailure("\(transition.id) was granted with an operation that is not possible: \(operation)")
         }
         durable.scenes[name]?.reserved.subtract(planned.arriving)

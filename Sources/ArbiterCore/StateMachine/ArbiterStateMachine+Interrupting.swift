@@ -62,19 +62,21 @@ extension ArbiterStateMachine {
         var scene = current
         var hasMoved = false
         for victim in victims {
-            guard let operation = victim.request.operation, let plan = try? scene.storyboard.plan(operation) else {
-                continue
-            }
+            guard let grant = victim.grant, let operation = victim.request.operation,
+                let plan = try? scene.storyboard.plan(operation, under: grant.rules)
+            else { continue }
             scene.reserved.subtract(plan.arriving)
             guard victim.outcomeOfInterruption == .completed else { continue }
-            let done = scene.carryOut(plan, introducedBy: victim.grant?.animation?.type)
+            let done = scene.carryOut(plan, introducedBy: grant.animation?.type)
             for id in done.displaced {
                 if let moved = durable.transitions[id] { scene.refile(moved) }
             }
             let returned = scene.judge(done.touched) { durable.transitions[$0] }.contains { $0.unmet == nil }
             hasMoved = hasMoved || !done.displaced.isEmpty || returned
         }
-        guard case .granted(let plan) = scene.turn(of: asker.request, scope: asker.scope) else { return nil }
+        guard case .granted(let plan) = scene.turn(of: asker.request, scope: asker.scope, under: durable.rules) else {
+            return nil
+        }
         let planned = PlannedInterruption(victims: victims, storyboard: scene.storyboard, plan: plan)
         // Where nothing moves, only the victims are in the way.
         let claim = scene.storyboard.claim(of: asker.request, scope: asker.scope)

@@ -29,7 +29,8 @@ extension ArbiterStateMachine {
         case .running:
             if let performed = transition.request.operation {
                 guard performed == operation else { throw .alreadyPerformed(view) }
-                plan = try? durable.scenes[transition.request.scene]?.storyboard.plan(operation)
+                plan = try? durable.scenes[transition.request.scene]?.storyboard.plan(
+                    operation, under: transition.grant?.rules ?? durable.rules)
             } else {
                 guard transition.interruption == nil else { throw .interrupted(view) }
                 guard transition.gesture == nil else { throw .alreadyDecided(view) }
@@ -66,7 +67,7 @@ extension ArbiterStateMachine {
         var checked = performed
         checked.expectations = expectations
         let plan: OperationPlan?
-        switch scene.turn(of: checked, scope: transition.scope) {
+        switch scene.turn(of: checked, scope: transition.scope, under: durable.rules) {
         case .rejected(let rejection): throw ArbiterError(rejection)
         case .setAside(let unmet): throw .expectationFailed(unmet)
         case .noop: return nil
@@ -89,8 +90,8 @@ extension ArbiterStateMachine {
         var request = transition.request
         request.operation = operation
         let given = grant.performing(
-            plan, animation: scene.animation(of: request, plan), resolved: scene.storyboard.resolved(operation),
-            rules: durable.rules)
+            plan, animation: scene.animation(of: request, plan),
+            resolved: scene.storyboard.resolved(operation, under: durable.rules), rules: durable.rules)
         var performed = transition
         performed.perform(operation, with: given)
         durable.transitions[id] = performed

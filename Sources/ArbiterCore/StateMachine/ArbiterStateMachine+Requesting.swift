@@ -115,8 +115,8 @@ extension ArbiterStateMachine {
     }
 
     /// - Throws: `olderRules` if the rules in force are older than these.
-    func checkRules(_ needed: Rules) throws(ArbiterError) {
-        guard needed <= durable.rules else { throw .olderRules }
+    func checkRules(_ needed: @autoclosure () -> Rules) throws(ArbiterError) {
+        guard durable.rules >= .newest || needed() <= durable.rules else { throw .olderRules }
     }
 
     /// The transition that an earlier request with the same idempotency key created, if any.
@@ -156,7 +156,8 @@ extension ArbiterStateMachine {
     func possibleTurn(of request: TransitionRequest) throws(ArbiterError) -> Turn {
         if request.isPlain { return .granted(nil) }
         let turn =
-            durable.scenes[request.scene]?.turn(of: request) ?? unusedScene.turn(of: request)
+            durable.scenes[request.scene]?.turn(of: request, under: durable.rules)
+            ?? unusedScene.turn(of: request, under: durable.rules)
         switch turn {
         case .rejected(let rejection): throw ArbiterError(rejection)
         case .setAside, .granted, .noop: return turn
@@ -293,8 +294,8 @@ extension Scene {
     }
 
     /// What happens if the turn of a request comes with the current hierarchy.
-    fileprivate func turn(of request: TransitionRequest) -> Turn {
-        turn(of: request, scope: resolvedScope(of: request))
+    fileprivate func turn(of request: TransitionRequest, under rules: Rules) -> Turn {
+        turn(of: request, scope: resolvedScope(of: request), under: rules)
     }
 
     /// What a new transition gets from its scene.

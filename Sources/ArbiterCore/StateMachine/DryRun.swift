@@ -164,7 +164,7 @@ extension ArbiterStateMachine {
         of plan: OperationPlan?, _ request: TransitionRequest, in scene: Scene
     ) -> DryRun.Preview {
         DryRun.Preview(
-            resolved: scene.storyboard.resolved(request.operation), animation: scene.animation(of: request, plan),
-            plan: plan)
+            resolved: scene.storyboard.resolved(request.operation, under: durable.rules),
+            animation: scene.animation(of: request, plan), plan: plan)
     }
 }

@@ -106,7 +106,8 @@ extension OperationPlan.Edit {
         case .insert(let arrival, _): Limits.bytesPerName + arrival.count * Limits.bytesPerController
         case .arrange(_, let children), .arrangeTabs(_, let children, _):
             (1 + children.count) * Limits.bytesPerName
-        case .remove, .move, .select, .collapse: 2 * Limits.bytesPerName
+        case .remove, .move, .select: 2 * Limits.bytesPerName
+        case .arrangeColumns: 4 * Limits.bytesPerName
         }
     }
 }

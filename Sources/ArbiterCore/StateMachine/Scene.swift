@@ -177,7 +177,9 @@ enum Turn {
 
 extension Scene {
     /// What happens if the turn of a request comes with the current hierarchy.
-    func turn(of request: TransitionRequest, scope: Scope) -> Turn {
+    ///
+    /// - Parameter rules: those under which it would be granted.
+    func turn(of request: TransitionRequest, scope: Scope, under rules: Rules) -> Turn {
         if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
             return .rejected(.scopeGone(gone))
         }
@@ -191,13 +193,13 @@ extension Scene {
                     OperationRefusal(
                         code: .unknownTransitionType, detail: "There is no transition type '\(unknown)'.")))
         }
-        return request.operation.map { turn(of: $0) } ?? .granted(nil)
+        return request.operation.map { turn(of: $0, under: rules) } ?? .granted(nil)
     }
 
     /// What happens if the turn of an operation comes with the current hierarchy.
-    private func turn(of operation: Operation) -> Turn {
+    private func turn(of operation: Operation, under rules: Rules) -> Turn {
         do throws(OperationRefusal) {
-            return try storyboard.plan(operation, reserving: reserved).map { .granted($0) } ?? .noop
+            return try storyboard.plan(operation, reserving: reserved, under: rules).map { .granted($0) } ?? .noop
         } catch {
             return .rejected(.invalidOperation(error))
         }

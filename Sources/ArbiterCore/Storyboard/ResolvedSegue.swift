@@ -7,7 +7,7 @@ package struct ResolvedSegue: Hashable, Sendable {
     package enum Form: String, Hashable, Sendable, CaseIterable {
         /// The operation itself.
         case operation
-        /// `show` in a split that is not collapsed: `showDetail` for the primary column.
+        /// `show` in a split that is not collapsed, under the first rules: `showDetail` for the primary column.
         case show
         /// The dismissal and pops that lead back to the controller that the operation, a `dismiss`, names.
         case unwind

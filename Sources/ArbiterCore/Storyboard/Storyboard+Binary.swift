@@ -7,7 +7,7 @@ extension Storyboard: BinaryCodable {
         writer.writeWord(defaults.curve)
         writer.write(defaults.lease)
         // A storyboard that earlier rules know ends with the word.
-        guard neededRules == .second else { return writer.writeWord(defaults.scope) }
+        guard defaults.neededRules == .second else { return writer.writeWord(defaults.scope) }
         writer.write(defaults.scope.rawValue + Self.more + (defaults.consent == nil ? "" : Self.more))
         writer.write(defaults.priority)
         if let consent = defaults.consent { writer.write(consent) }
@@ -127,5 +127,11 @@ extension Scope: BinaryCodable {
 
 extension Storyboard {
     /// The oldest rules that know all of it.
-    var neededRules: Rules { defaults.priority == .standard && defaults.consent == nil ? .first : .second }
+    var neededRules: Rules {
+        segues.lazy.map(\.destination.neededRules).reduce(max(defaults.neededRules, hierarchy.neededRules), max)
+    }
+}
+
+extension Storyboard.Defaults {
+    fileprivate var neededRules: Rules { priority == .standard && consent == nil ? .first : .second }
 }

@@ -32,15 +32,15 @@ extension Storyboard {
     /// What the segues of an operation, or of a list, would become now; none if no segue is among them.
     ///
     /// - Returns: of a list, each operation in its place.
-    func resolved(_ operation: Operation?) -> [ResolvedSegue] {
+    func resolved(_ operation: Operation?, under rules: Rules) -> [ResolvedSegue] {
         guard let operation else { return [] }
         guard case .list(let operations) = operation else {
-            return (try? course(of: operation)).flatMap(\.self).map { [ResolvedSegue($0)] } ?? []
+            return (try? course(of: operation, under: rules)).flatMap(\.self).map { [ResolvedSegue($0)] } ?? []
         }
         guard operations.contains(where: { $0.type == .segue }) else { return [] }
         var storyboard = self
         return operations.map { operation in
-            let course = (try? storyboard.course(of: operation)).flatMap(\.self)
+            let course = (try? storyboard.course(of: operation, under: rules)).flatMap(\.self)
             if let plan = (try? storyboard.plan(operation)).flatMap(\.self) { storyboard.hierarchy.apply(plan.steps) }
             return ResolvedSegue(course ?? .operation(operation))
         }
@@ -111,7 +111,7 @@ private struct ListSketch {
         case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
             arrange(arrivals, in: container)
         case .dismiss, .pop, .popTo, .popToRoot, .select: true
-        case .setRoot, .present(nil, _), .showDetail, .collapse, .expand, .segue, .list: false
+        case .setRoot, .present(nil, _), .showDetail, .setColumn, .showColumn, .collapse, .expand, .segue, .list: false
         }
     }
 

@@ -7,14 +7,15 @@ extension Storyboard {
     ///   - operation: The requested operation.
     ///   - reserved: The `arriving` of the plans that are granted and not ended; their ids may not be used again, and
     ///     they count towards the size of the hierarchy.
+    ///   - rules: those of the grant.
     /// - Returns: `nil` if the operation would change nothing.
     /// - Throws: `OperationRefusal` if UIKit would not perform it.
     func plan(
-        _ operation: Operation, reserving reserved: Set<ControllerID> = []
+        _ operation: Operation, reserving reserved: Set<ControllerID> = [], under rules: Rules = .newest
     ) throws(OperationRefusal) -> OperationPlan? {
         if case .list(let operations) = operation { return try plan(each: operations, reserving: reserved) }
-        let planner = Planner(hierarchy: hierarchy, reserved: reserved)
-        guard let course = try course(of: operation) else { return try planner.plan(operation) }
+        let planner = Planner(hierarchy: hierarchy, reserved: reserved, rules: rules)
+        guard let course = try course(of: operation, under: rules) else { return try planner.plan(operation) }
         switch course {
         case .operation(let operation): return try planner.plan(operation)
         case .replacePrimary(let split, let arrival): return try planner.replacePrimary(of: split, with: arrival)
@@ -34,9 +35,12 @@ extension Planner {
         case .popToRoot(let navigation): try popToRoot(navigation)
         case .setStack(let navigation, let controllers): try setStack(controllers, of: navigation)
         case .select(let tabs, let tab): try select(tab, of: tabs)
-        case .showDetail(let split, let controller): try showDetail(controller, in: split)
-        case .collapse(let split): try collapse(split)
-        case .expand(let split): try expand(split)
+        case .showDetail(let split, let controller):
+            rules == .first ? try firstShowDetail(controller, in: split) : try showDetail(controller, in: split)
+        case .setColumn(let split, let column, let controller): try setColumn(column, of: split, to: controller)
+        case .showColumn(let split, let column): try showColumn(column, of: split)
+        case .collapse(let split, let top): rules == .first ? try firstCollapse(split) : try collapse(split, to: top)
+        case .expand(let split): rules == .first ? try firstExpand(split) : try expand(split)
         case .setTabs(let tabs, let controllers, let selected): try setTabs(controllers, selected: selected, of: tabs)
         case .setRoot(let controller): try setRoot(controller)
         case .segue, .list: preconditionFailure("\(operation) was not resolved to an operation")
@@ -55,8 +59,12 @@ extension Storyboard {
             switch operation {
             case .present(let presenter?, let controller): [presentationAnchor(of: controller, from: presenter)]
             case .dismiss(let controller): [dismissalAnchor(of: controller)]
-            case .push, .pop, .popTo, .popToRoot, .setStack, .select, .collapse, .expand, .setTabs:
+            case .push, .select, .setColumn, .showColumn, .collapse, .expand, .setTabs:
                 [operation.target.flatMap { hierarchy[$0]?.id }]
+            // What leaves the stack may be a column, which the split gets back.
+            case .pop(let navigation), .popTo(let navigation, _), .popToRoot(let navigation),
+                .setStack(let navigation, _):
+                [hierarchy.splitWithColumns(on: navigation)?.id ?? hierarchy[navigation]?.id]
             // These lock the whole scene.
             case .setRoot, .present(nil, _), .list: []
             case .showDetail(let split, let controller): [detailAnchor(of: controller, in: split)]
@@ -85,7 +93,8 @@ extension Storyboard {
     }
 
     private func segueAnchors(of operation: Operation, from source: ControllerID) -> [ControllerID] {
-        guard let course = try? course(of: operation) else { return [] }
+        // Under all rules these are the same.
+        guard let course = try? course(of: operation, under: .newest) else { return [] }
         switch course {
         // A segue never stands for another segue, so this does not recurse further.
         case .operation(let operation): return anchors(of: operation)

@@ -4,7 +4,7 @@ extension Storyboard {
     /// The effect of a segue, given the containers of its source.
     enum Course {
         case operation(Operation)
-        /// `show` in a split that is not collapsed.
+        /// `show` in a split that is not collapsed, under the first rules.
         case replacePrimary(split: ControllerID, Hierarchy)
         case unwind(to: ControllerID)
     }
@@ -12,17 +12,17 @@ extension Storyboard {
     /// The effect of an operation that is a segue; `nil` for another operation.
     ///
     /// - Throws: `OperationRefusal` if its source does not exist, or has no such segue.
-    func course(of operation: Operation) throws(OperationRefusal) -> Course? {
+    func course(of operation: Operation, under rules: Rules) throws(OperationRefusal) -> Course? {
         guard case .segue(let source, let identifier, let destination) = operation else { return nil }
         guard hierarchy[source] != nil else { throw .unknownController(source) }
         guard let declared = segue(identifier, from: source) else { throw .unknownSegue(identifier, of: source) }
-        return try course(of: destination.map { declared.leading(to: $0) } ?? declared)
+        return try course(of: destination.map { declared.leading(to: $0) } ?? declared, under: rules)
     }
 
     /// Depends only on the segue and on the containers above its source, up to the topmost of the layer.
     ///
     /// See UIKit's documentation of `show(_:sender:)` and `showDetailViewController(_:sender:)`.
-    func course(of segue: Segue) throws(OperationRefusal) -> Course {
+    private func course(of segue: Segue, under rules: Rules) throws(OperationRefusal) -> Course {
         let layer = hierarchy.layer(upFrom: segue.source)
         switch segue.kind {
         case .present:
@@ -31,18 +31,22 @@ extension Storyboard {
             guard let destination = segue.destination.root else { throw .nothingToBringIn }
             return .unwind(to: destination)
         case .show:
-            return show(segue, in: layer.first { $0.kind == .navigation || $0.kind == .split })
+            return show(segue, in: layer.first { $0.kind == .navigation || $0.kind == .split }, layer, under: rules)
         case .showDetail:
             return showDetail(segue, in: layer.first { $0.kind == .split })
         }
     }
 
-    private func show(_ segue: Segue, in container: Controller?) -> Course {
+    private func show(
+        _ segue: Segue, in container: Controller?, _ layer: [Controller], under rules: Rules
+    ) -> Course {
         if case .navigation? = container?.content, let container {
             return .operation(.push(navigation: container.id, controller: segue.destination))
         }
         if case .split(let columns)? = container?.content, let container, !columns.isCollapsed {
-            return .replacePrimary(split: container.id, segue.destination)
+            if rules == .first { return .replacePrimary(split: container.id, segue.destination) }
+            let column = layer.lazy.compactMap { columns.column(of: $0.id) }.first ?? .primary
+            return .operation(.setColumn(split: container.id, column, controller: segue.destination))
         }
         return showDetail(segue, in: container)
     }

@@ -87,5 +87,17 @@ extension StoryboardPatch.TransitionTypeChange: BinaryCodable {
 
 extension StoryboardPatch {
     /// The oldest rules that know all of it.
-    var neededRules: Rules { defaults.priority == nil && defaults.interruptibility == nil ? .first : .second }
+    var neededRules: Rules {
+        guard defaults.priority == nil, defaults.interruptibility == nil else { return .second }
+        return segues.lazy.map(\.neededRules).max() ?? .first
+    }
+}
+
+extension StoryboardPatch.SegueChange {
+    fileprivate var neededRules: Rules {
+        switch self {
+        case .set(let segue): segue.destination.neededRules
+        case .remove: .first
+        }
+    }
 }

@@ -43,9 +43,10 @@ extension JSONWriter {
             member("id", tabs.description)
             names("children", children)
             member("selected", selected)
-        case .collapse(let split, let isCollapsed):
+        case .arrangeColumns(let split, let isCollapsed, let pushed):
             member("type", isCollapsed ? "collapse" : "expand")
             member("id", split.description)
+            member("pushed", pushed)
         }
     }
 
@@ -66,8 +67,7 @@ extension OperationPlan.Place {
         case .top: "top"
         case .tab: "tab"
         case .presented: "presented"
-        case .primary: "primary"
-        case .secondary: "secondary"
+        case .column(let column, _): column.rawValue
         }
     }
 

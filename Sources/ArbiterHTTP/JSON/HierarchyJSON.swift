@@ -100,6 +100,11 @@ extension HierarchyFault {
         case .cannotPushContainer(let id, let navigation):
             "has \(quoted(id.description)) on the stack of \(quoted(navigation.description)), which cannot hold a "
                 + "navigation, tabs or split controller, but for a navigation on the stack of a primary column"
+        case .noSupplementary(let split):
+            "has a supplementary column in the split \(quoted(split.description)), whose style is doubleColumn"
+        case .notPushed(let id, let split):
+            "names \(quoted(id.description)) as a pushed column of the split \(quoted(split.description)): that has to be "
+                + "collapsed, and the column has to be on the stack of its primary column, and only there"
         case .indexOutOfRange(let tabs, let selected):
             "has a tabs controller \(quoted(tabs.description)) without a child number \(selected), counted from 0"
         }
@@ -113,6 +118,15 @@ extension JSONWriter {
     mutating func member(_ name: StaticString, _ hierarchy: Hierarchy, isPresented: Bool = false) {
         var nodes = HierarchyWriter(hierarchy, named: name, isPresented: isPresented)
         nodes.write(to: &self, until: .max)
+    }
+
+    /// Writes which columns of a collapsed split stand on its primary's stack; nothing if none do.
+    mutating func member(_ name: StaticString, _ pushed: PushedColumns) {
+        guard !pushed.isEmpty else { return }
+        object(name) { writer in
+            if let supplementary = pushed.supplementary { writer.member("supplementary", supplementary) }
+            if let secondary = pushed.secondary { writer.member("secondary", secondary) }
+        }
     }
 
     /// Writes the root with everything below it; nothing if the hierarchy is empty.
@@ -173,7 +187,10 @@ struct HierarchyWriter: Sendable {
                 switch controller.content {
                 case .view, .navigation: break
                 case .tabs(_, let selected): writer.member("selected", selected)
-                case .split(let columns): writer.member("collapsed", columns.isCollapsed)
+                case .split(let columns):
+                    writer.member("style", columns.style.rawValue)
+                    writer.member("collapsed", columns.isCollapsed)
+                    writer.member("pushed", columns.pushed)
                 }
             case .end(let controller):
                 end(controller, in: &writer)

@@ -33,6 +33,13 @@ extension JSONReader {
         return try text()
     }
 
+    /// Reads `null`, if that is the value.
+    mutating func isNull() throws(Problem) -> Bool {
+        guard valueType == .null else { return false }
+        _ = try literal()
+        return true
+    }
+
     /// - Throws: `invalid-field` if the value is neither `true` nor `false`.
     mutating func boolean(_ field: String) throws(Problem) -> Bool {
         guard valueType == .boolean else { throw try mismatch(field, "true or false") }

@@ -10,6 +10,9 @@ struct NodeDraft {
     private var secondary: ControllerID?
     private var supplementary: ControllerID?
     private var isCollapsed = false
+    /// Read as text, because other kinds do not have it.
+    private var style: String?
+    private var pushed = PushedColumns()
     private var presented: ControllerID?
     private var presentationStyle = PresentationStyle.fullScreen
     /// If the member is missing, UIKit's default for the kind applies.
@@ -46,6 +49,8 @@ struct NodeDraft {
             case "kind": kind = try reader.word(field)
             case "selected": selected = try reader.integer(field, in: 0 ... .max)
             case "collapsed": isCollapsed = try reader.boolean(field)
+            case "style": style = try reader.string(field)
+            case "pushed": pushed = try reader.pushedColumns(field)
             case "presentationStyle": presentationStyle = try reader.word(field)
             case "definesPresentationContext": definesPresentationContext = try reader.boolean(field)
             case "introTransitionType": introTransitionType = try reader.name(field)
@@ -98,10 +103,31 @@ struct NodeDraft {
             return .tabs(children, selected: selected)
         case .split:
             guard let primary else { throw reader.missing("primary") }
+            let style: SplitStyle? =
+                if let style { try SplitStyle(style, field: reader.name(of: "style")) } else { nil }
             return .split(
                 Controller.Columns(
-                    primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isCollapsed))
+                    primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isCollapsed,
+                    style: style, pushed: pushed))
         }
+    }
+}
+
+extension JSONReader {
+    /// Reads the columns of a split that stand on its primary's stack: `{"supplementary": "list", "secondary": "mail"}`.
+    fileprivate mutating func pushedColumns(_ field: String) throws(Problem) -> PushedColumns {
+        try openObject(field)
+        var pushed = PushedColumns()
+        var seen = MemberNames()
+        while let member = try nextMember(&seen) {
+            switch member {
+            case "supplementary": pushed.supplementary = try name(member)
+            case "secondary": pushed.secondary = try name(member)
+            default: throw unknown(member)
+            }
+        }
+        leave()
+        return pushed
     }
 }
 
@@ -126,5 +152,7 @@ extension ControllerKind {
     ]
     private static let navigationFields = commonFields.union(["children"])
     private static let tabsFields = commonFields.union(["children", "selected"])
-    private static let splitFields = commonFields.union(["primary", "secondary", "supplementary", "collapsed"])
+    private static let splitFields = commonFields.union([
+        "primary", "secondary", "supplementary", "style", "collapsed", "pushed",
+    ])
 }

@@ -43,12 +43,15 @@ private struct OperationDraft {
     private var controller: Hierarchy?
     /// The id, if the controller is given by its id only.
     private var controllerID: ControllerID?
+    /// Whether the controller is `null`.
+    private var hasNull = false
     private var controllers: [Hierarchy] = []
     private var index: Int?
     private var offset: Int?
     private var selected: Int?
     private var destination: Hierarchy?
     private var segue: SegueIdentifier?
+    private var column: SplitColumn?
 
     /// The members that have been read, without the type.
     private var given: [Member] = []
@@ -63,6 +66,8 @@ private struct OperationDraft {
         case offset
         case selected
         case split
+        case column
+        case topColumn
         case source
         case identifier
         case destination
@@ -78,6 +83,8 @@ private struct OperationDraft {
         switch member {
         case .presenter, .navigation, .tabs, .split, .source: identifiers[member] = try reader.name(field)
         case .controller:
+            hasNull = try reader.isNull()
+            guard !hasNull else { return }
             let isText = reader.valueType == .string
             let read = try reader.hierarchy(field)
             controller = read
@@ -88,6 +95,7 @@ private struct OperationDraft {
         case .selected: selected = try reader.integer(field, in: .min ... .max)
         case .destination: destination = try reader.hierarchy(field)
         case .identifier: segue = try reader.name(field)
+        case .column, .topColumn: column = try reader.word(field)
         }
     }
 
@@ -113,6 +121,9 @@ extension OperationDraft {
                 .unknownField, "There is no field \(quoted(name)) in an operation of type \(type.rawValue).",
                 field: name)
         }
+        if hasNull, type != .setColumn {
+            throw reader.invalid(Member.controller.rawValue, "must be a controller, or the id of a view")
+        }
         for member in type.members where !given.contains(member) {
             guard type.alternatives.contains(member) || type.optional.contains(member) else {
                 throw reader.missing(member.rawValue)
@@ -132,7 +143,9 @@ extension OperationDraft {
         case .setStack: .setStack(navigation: try id(.navigation, reader), controllers: try stack(reader))
         case .select: .select(tabs: try id(.tabs, reader), try tab(reader))
         case .showDetail: .showDetail(split: try id(.split, reader), controller: try node(reader))
-        case .collapse: .collapse(split: try id(.split, reader))
+        case .setColumn: try setColumn(reader)
+        case .showColumn: .showColumn(split: try id(.split, reader), try column(reader))
+        case .collapse: .collapse(split: try id(.split, reader), topColumn: column)
         case .expand: .expand(split: try id(.split, reader))
         case .setTabs: .setTabs(tabs: try id(.tabs, reader), controllers: controllers, selected: selected)
         case .setRoot: .setRoot(try node(reader))
@@ -166,6 +179,19 @@ extension OperationDraft {
         return segue
     }
 
+    private func column(_ reader: JSONReader) throws(Problem) -> SplitColumn {
+        guard let column else { throw reader.missing(Member.column.rawValue) }
+        return column
+    }
+
+    private func setColumn(_ reader: JSONReader) throws(Problem) -> Operation {
+        let column = try column(reader)
+        if column == .primary, controller == nil {
+            throw reader.invalid(Member.controller.rawValue, "must not be null for the primary column")
+        }
+        return .setColumn(split: try id(.split, reader), column, controller: controller)
+    }
+
     private func tab(_ reader: JSONReader) throws(Problem) -> Operation.Tab {
         let alternatives = OperationType.select.alternatives.filter(given.contains)
         guard let first = alternatives.first else { throw reader.missing(Member.index.rawValue) }
@@ -190,7 +216,10 @@ extension OperationType {
         case .setStack: [.navigation, .controllers]
         case .select: [.tabs, .index, .controller, .offset]
         case .showDetail: [.split, .controller]
-        case .collapse, .expand: [.split]
+        case .setColumn: [.split, .column, .controller]
+        case .showColumn: [.split, .column]
+        case .collapse: [.split, .topColumn]
+        case .expand: [.split]
         case .setTabs: [.tabs, .controllers, .selected]
         case .setRoot: [.controller]
         case .segue: [.source, .identifier, .destination]
@@ -207,9 +236,10 @@ extension OperationType {
         switch self {
         case .present: [.presenter]
         case .setTabs: [.selected]
+        case .collapse: [.topColumn]
         case .segue: [.destination]
-        case .dismiss, .push, .pop, .popTo, .popToRoot, .setStack, .select, .showDetail, .collapse, .expand,
-            .setRoot:
+        case .dismiss, .push, .pop, .popTo, .popToRoot, .setStack, .select, .showDetail, .setColumn, .showColumn,
+            .expand, .setRoot:
             []
         }
     }
@@ -278,7 +308,22 @@ extension JSONWriter {
         case .select(let tabs, .offset(let offset)):
             member("tabs", tabs)
             member("offset", offset)
-        case .collapse(let split), .expand(let split):
+        case .setColumn(let split, let column, let controller):
+            member("split", split)
+            member("column", column.rawValue)
+            if let controller {
+                arrival(controller, counts)
+            } else if counts == nil {
+                begin("controller")
+                null()
+            }
+        case .showColumn(let split, let column):
+            member("split", split)
+            member("column", column.rawValue)
+        case .collapse(let split, let top):
+            member("split", split)
+            if let top { member("topColumn", top.rawValue) }
+        case .expand(let split):
             member("split", split)
         case .setTabs(let tabs, let controllers, let selected):
             member("tabs", tabs)

@@ -134,13 +134,6 @@ extension JSONReader {
         }
         return name
     }
-
-    /// Reads `null`, if that is the value.
-    fileprivate mutating func isNull() throws(Problem) -> Bool {
-        guard valueType == .null else { return false }
-        _ = try literal()
-        return true
-    }
 }
 
 // MARK: - Writing

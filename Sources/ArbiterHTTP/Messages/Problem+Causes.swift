@@ -227,6 +227,8 @@ extension Problem.Code {
         case .notOnStack: self = .notOnStack
         case .indexOutOfRange: self = .indexOutOfRange
         case .notAChild: self = .notAChild
+        case .unknownColumn: self = .unknownColumn
+        case .columnCollapsed: self = .columnCollapsed
         case .unknownSegue: self = .unknownSegue
         case .unknownTransitionType: self = .unknownTransitionType
         case .hierarchyTooLarge: self = .hierarchyTooLarge

@@ -92,6 +92,8 @@ package struct Problem: Error, Sendable {
         case notOnStack = "not-on-stack"
         case indexOutOfRange = "index-out-of-range"
         case notAChild = "not-a-child"
+        case unknownColumn = "unknown-column"
+        case columnCollapsed = "column-collapsed"
         case unknownSegue = "unknown-segue"
         case hierarchyTooLarge = "hierarchy-too-large"
         case outsideScope = "outside-scope"
@@ -131,7 +133,7 @@ package struct Problem: Error, Sendable {
             case .expectationFailed, .revisionMismatch, .alreadyDeclared: 412
             case .idempotencyKeyReused, .unknownTransitionType, .unknownController, .wrongKind, .alreadyPresenting,
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
-                .notAChild, .unknownSegue, .hierarchyTooLarge, .outsideScope:
+                .notAChild, .unknownColumn, .columnCollapsed, .unknownSegue, .hierarchyTooLarge, .outsideScope:
                 422
             case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp, .tooManyRequests: 429
             case .headersTooLarge: 431
@@ -190,6 +192,8 @@ package struct Problem: Error, Sendable {
             case .notOnStack: "The controller is not on the stack"
             case .indexOutOfRange: "The index is out of range"
             case .notAChild: "The controller is not a child"
+            case .unknownColumn: "The split has no such column"
+            case .columnCollapsed: "The primary column cannot be replaced"
             case .unknownSegue: "There is no such segue"
             case .hierarchyTooLarge: "The hierarchy would be too large"
             case .outsideScope: "The transition does not hold what the operation touches"

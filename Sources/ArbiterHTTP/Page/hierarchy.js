@@ -2,7 +2,8 @@
 // The tree of controllers of a scene: changed by events, and kept as it was at earlier revisions.
 
 /** @typedef {{id: string, kind?: string, children?: Node[], primary?: Node, supplementary?: Node, secondary?: Node,
- *   presented?: Node, presentationStyle?: string, selected?: number, collapsed?: boolean}} Node */
+ *   presented?: Node, presentationStyle?: string, selected?: number, collapsed?: boolean,
+ *   pushed?: {supplementary?: string, secondary?: string}}} Node */
 
 const COLUMNS = /** @type {const} */ (['primary', 'supplementary', 'secondary']);
 const SINGLE = /** @type {const} */ ([...COLUMNS, 'presented']);
@@ -72,7 +73,8 @@ export class Hierarchy {
       const children = change.children.map(child => this.#node(child));
       this.#exchange(id, { ...node, children, ...(change.selected === undefined ? {} : { selected: change.selected }) });
     } else if (type === 'collapse' || type === 'expand') {
-      this.#exchange(id, { ...this.#node(id), collapsed: type === 'collapse' });
+      const { pushed, ...node } = this.#node(id);
+      this.#exchange(id, { ...node, collapsed: type === 'collapse', ...(change.pushed ? { pushed: change.pushed } : {}) });
     } else {
       throw new Inapplicable(`There is a change ${type}`);
     }

@@ -48,9 +48,19 @@ export const OPERATIONS = {
     title: 'show the detail of a split', operands: ['controller', 'split'],
     words: ({ split }, arriving) => `show ${arriving} as the detail of ${inWords(split)}`,
   },
+  setColumn: {
+    title: 'replace a column of a split', operands: ['controller', 'column', 'split'],
+    words: ({ split, column, controller }, arriving) => (
+      controller ? `make ${arriving} the ${inWords(column)} column of ${inWords(split)}`
+        : `empty the ${inWords(column)} column of ${inWords(split)}`),
+  },
+  showColumn: {
+    title: 'show a column of a collapsed split', operands: ['column', 'split'],
+    words: ({ split, column }) => `show the ${inWords(column)} column of ${inWords(split)}`,
+  },
   collapse: {
     title: 'collapse a split', operands: ['split'],
-    words: ({ split }) => `collapse ${inWords(split)}`,
+    words: ({ split, topColumn }) => `collapse ${inWords(split)}${topColumn ? ` onto its ${inWords(topColumn)} column` : ''}`,
   },
   expand: {
     title: 'expand a split', operands: ['split'],
@@ -68,7 +78,7 @@ export const OPERATIONS = {
 
 /** What the operands are called. @type {Record<string, string>} */
 export const LABELS = {
-  controller: 'Controller', navigation: 'Stack', presenter: 'Presented by', tabs: 'Tab bar', split: 'Split', identifier: 'Segue',
+  controller: 'Controller', navigation: 'Stack', presenter: 'Presented by', tabs: 'Tab bar', split: 'Split', column: 'Column', identifier: 'Segue',
   source: 'Of the controller',
 };
 

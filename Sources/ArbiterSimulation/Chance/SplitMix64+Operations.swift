@@ -115,25 +115,37 @@ private struct SceneDraw: DrawnOperations {
     /// Each type, and some more often.
     private static let types: [OperationType] =
         OperationType.allCases + [
-            .present, .dismiss, .push, .push, .select, .select, .showDetail, .segue, .segue, .segue,
+            .present, .dismiss, .push, .push, .select, .select, .showDetail, .collapse, .segue, .segue, .segue,
         ]
 
     var random: SplitMix64
     let scene: NaiveScene
     /// The controllers that tickets wait for.
     let wanted: [ControllerID]
+    /// The split that the operation is about, if it is about one.
+    var split: ControllerID?
 
     private var tree: NaiveTree { scene.tree }
     private var taken: [ControllerID] { Array(tree.nodes.keys) }
 
+    /// What is done to a split, and to the stack of its primary column.
+    private static let typesOfSplits: [OperationType] = [
+        .showDetail, .setColumn, .showColumn, .showColumn, .collapse, .collapse, .expand, .push, .pop, .popToRoot,
+    ]
+
     mutating func operation() -> Operation {
-        let type = random.pick(Self.types, or: .segue)
+        let splits = tree.nodes.filter { $0.value.kind == .split }.keys.sorted { $0.description < $1.description }
+        split = random.isOnce(in: 4) ? splits.randomElement(using: &random) : nil
+        let type = random.pick(split == nil ? Self.types : Self.typesOfSplits, or: .segue)
         guard type == .setRoot else { return operation(of: type) }
         guard random.isOnce(in: 3) || tree.nodes.isEmpty else { return segue() }
         return .setRoot(random.arrival(avoiding: [], wanted: wanted))
     }
 
-    mutating func member(_ kind: ControllerKind?) -> ControllerID { random.member(of: tree, kind) }
+    mutating func member(_ kind: ControllerKind?) -> ControllerID {
+        guard let split else { return random.member(of: tree, kind) }
+        return kind == .navigation ? children(of: split)[0] : split
+    }
 
     func children(of id: ControllerID) -> [ControllerID] { tree.nodes[id]?.children ?? [] }
 
@@ -143,7 +155,8 @@ private struct SceneDraw: DrawnOperations {
 
     /// A detail, now and then with the id of the one that it replaces.
     mutating func detail(of split: ControllerID) -> Hierarchy {
-        guard let last = children(of: split).last, random.isOnce(in: 3) else { return arrival() }
+        let pushed = SplitColumn.allCases.compactMap { tree.nodes[split]?.pushed[$0] }.last
+        guard let last = pushed ?? children(of: split).last, random.isOnce(in: 3) else { return arrival() }
         let replaced = tree.lineage(of: last).isEmpty ? [] : [last]
         return random.arrival(avoiding: taken.filter { $0 != last }, wanted: replaced)
     }

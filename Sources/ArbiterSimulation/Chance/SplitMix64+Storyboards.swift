@@ -192,7 +192,8 @@ extension SplitMix64 {
             let supplementary = isOnce(in: 4) ? controller(at: 3, in: &growing) : nil
             return .split(
                 Controller.Columns(
-                    primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isOnce(in: 2)))
+                    primary: primary, secondary: secondary, supplementary: supplementary, isCollapsed: isOnce(in: 2),
+                    style: isOnce(in: 3) ? .tripleColumn : nil))
         }
     }
 }

@@ -72,4 +72,6 @@ package enum Fault: String, Sendable, CaseIterable {
     case blockingAside
     /// Of a list of operations, the last one is not applied.
     case partialList
+    /// A column of a collapsed split that is popped is removed, and not set aside.
+    case lostColumn
 }

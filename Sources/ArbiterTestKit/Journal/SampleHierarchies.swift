@@ -19,6 +19,23 @@ package enum SampleHierarchies {
         Controller(id: id("over"), presentationStyle: .overCurrentContext)
     )
 
+    /// A collapsed split with columns on its primary's stack, and one of three columns that has only one.
+    package static let pushed = hierarchy(
+        "mail",
+        Controller(
+            id: id("mail"),
+            content: .split(
+                Controller.Columns(
+                    primary: id("boxes"), secondary: nil, isCollapsed: true,
+                    pushed: PushedColumns(supplementary: id("letters"), secondary: id("letter"))))),
+        Controller(id: id("boxes"), content: .navigation([id("box"), id("letters"), id("letter")])),
+        Controller(id: id("box"), presented: id("triple")), Controller(id: id("letters")), Controller(id: id("letter")),
+        Controller(
+            id: id("triple"),
+            content: .split(Controller.Columns(primary: id("only"), secondary: nil, style: .tripleColumn))),
+        Controller(id: id("only"))
+    )
+
     package static let storyboards: [Storyboard] = [
         .empty,
         storyboard(
@@ -33,6 +50,7 @@ package enum SampleHierarchies {
             ],
             defaults: Storyboard.Defaults(
                 duration: .zero, curve: .linear, lease: Limits.leaseDurations.lowerBound, scope: .operation)),
+        storyboard(hierarchy: pushed),
         storyboard(defaults: Storyboard.Defaults(priority: Priority(-1_000) ?? .standard)),
         storyboard(defaults: Storyboard.Defaults(consent: Consent(by: .higher, grace: .zero))),
     ]
@@ -90,7 +108,12 @@ package enum SampleHierarchies {
         .select(tabs: id("tabs"), .controller(id("nav"))),
         .showDetail(split: id("split"), controller: view("new")),
         .select(tabs: id("tabs"), .offset(-2)),
+        .showDetail(split: id("split"), controller: pushed),
+        .setColumn(split: id("split"), .secondary, controller: nil),
+        .setColumn(split: id("split"), .supplementary, controller: view("new")),
+        .showColumn(split: id("split"), .primary),
         .collapse(split: id("split")),
+        .collapse(split: id("split"), topColumn: .supplementary),
         .expand(split: id("split")),
         .setTabs(tabs: id("tabs"), controllers: [view("new"), everything], selected: nil),
         .setTabs(tabs: id("tabs"), controllers: [], selected: 1),

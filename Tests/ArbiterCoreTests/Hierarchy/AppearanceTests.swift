@@ -70,10 +70,18 @@ struct HierarchyAppearanceTests {
             beginning: "c.willAppear a.willDisappear", completed: "a.didDisappear c.didAppear",
             cancelled: "c.willDisappear c.didDisappear a.willAppear a.didAppear"),
         AppearanceCase(
+            rule: "setColumn", before: "split(a|b|c)", operation: .setColumn(.supplementary, "d"),
+            beginning: "b.willDisappear d.willAppear", completed: "b.didDisappear d.didAppear",
+            cancelled: "d.willDisappear d.didDisappear b.willAppear b.didAppear"),
+        AppearanceCase(
+            rule: "showColumn", before: "split(nav[a]|b)^", operation: .showColumn(.secondary),
+            beginning: "a.willDisappear b.willAppear", completed: "a.didDisappear b.didAppear",
+            cancelled: "b.willDisappear b.didDisappear a.willAppear a.didAppear"),
+        AppearanceCase(
             rule: "collapse", before: "split(nav[a]|b)", operation: .collapse(),
             beginning: "a.willDisappear", completed: "a.didDisappear", cancelled: "a.willAppear a.didAppear"),
         AppearanceCase(
-            rule: "expand", before: "split(nav[a b])^", operation: .expand(),
+            rule: "expand", before: "split(nav[a +b])^", operation: .expand(),
             beginning: "a.willAppear", completed: "a.didAppear", cancelled: "a.willDisappear a.didDisappear"),
         AppearanceCase(
             rule: "setRoot", before: "a", operation: .setRoot("b"),

@@ -24,14 +24,14 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
     var testDescription: String { rule }
 
     /// Plans and applies the operation, and compares everything with the expectation.
-    func check(segues: [Segue] = []) throws {
+    func check(segues: [Segue] = [], under rules: Rules = .newest) throws {
         var storyboard = try Storyboard(hierarchy: .outlined(before), segues: segues)
         #expect(storyboard.anchors(of: operation).map(\.description) == anchor.map { [$0] } ?? [])
         // Each came in by a type of its own, which tells who leaves.
         for controller in storyboard.hierarchy.preorder {
             storyboard.hierarchy.introduce(controller.id, by: TransitionTypeName(controller.id.description))
         }
-        guard let plan = try storyboard.plan(operation) else {
+        guard let plan = try storyboard.plan(operation, under: rules) else {
             #expect(after == nil, "it would do nothing")
             return
         }
@@ -51,6 +51,9 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
         // A controller may come with the id of one that goes.
         #expect(Set(change.arrived).isSuperset(of: Set(new).subtracting(old)) && new.contains(all: change.arrived))
         #expect(Set(change.departed).isSuperset(of: Set(old).subtracting(new)) && old.contains(all: change.departed))
+        let moved = Set(old).intersection(new).subtracting(change.arrived)
+            .filter { storyboard.hierarchy[$0]?.parent != untouched[$0]?.parent }
+        #expect(Set(change.moved).isSuperset(of: moved))
         #expect(plan.isAnimated == isAnimated)
         #expect(Set(plan.arriving) == Set(change.arrived))
     }
@@ -95,7 +98,17 @@ extension Operation {
         .showDetail(split: id(split), controller: arrival(outline))
     }
 
-    static func collapse(_ split: String = "split") -> Operation { .collapse(split: id(split)) }
+    static func setColumn(_ column: SplitColumn, _ outline: String?, of split: String = "split") -> Operation {
+        .setColumn(split: id(split), column, controller: outline.map(arrival))
+    }
+
+    static func showColumn(_ column: SplitColumn, of split: String = "split") -> Operation {
+        .showColumn(split: id(split), column)
+    }
+
+    static func collapse(_ split: String = "split", to top: SplitColumn? = nil) -> Operation {
+        .collapse(split: id(split), topColumn: top)
+    }
 
     static func expand(_ split: String = "split") -> Operation { .expand(split: id(split)) }
 

@@ -8,6 +8,8 @@
 //     split(one|two)       a split: primary, (supplementary,) secondary
 //     split(one|two)^      the same, collapsed
 //     split(nav[one two])^ a split without a secondary column
+//     split(one||two)      a split of three columns without a supplementary one
+//     split(nav[&s +two])^ a collapsed split with both columns pushed: the supplementary one, and the secondary one
 //     home>login           home presents login with `fullScreen`
 //     home~>sheet          with `pageSheet`, which leaves home in view
 //     home@>inner          with `currentContext`
@@ -40,7 +42,7 @@ extension Hierarchy {
 
     private func outline(of id: ControllerID) -> String {
         guard let controller = self[id] else { return "?\(id)?" }
-        let children = controller.children.map { outline(of: $0) }
+        let children = controller.children.map { (mark(of: $0, on: controller) ?? "") + outline(of: $0) }
         var text = "\(id)\(controller.definesPresentationContext ? "!" : "")"
         switch controller.content {
         case .view: break
@@ -49,11 +51,28 @@ extension Hierarchy {
             let marked = children.enumerated().map { $0 == selected ? "*\($1)" : $1 }
             text += "{\(marked.joined(separator: " "))}"
         case .split(let columns):
-            let columnsText = children.joined(separator: "|")
-            text += columns.isCollapsed ? "(\(columnsText))^" : "(\(columnsText))"
+            let hasThree =
+                columns.style == .tripleColumn
+                && (columns.supplementary != nil || columns.pushed.supplementary == nil || columns.secondary != nil)
+            let others =
+                (hasThree ? [columns.supplementary] : [])
+                + (hasThree || columns.secondary != nil ? [columns.secondary] : [])
+            text += "(\(children[0])" + others.map { "|" + ($0.map { outline(of: $0) } ?? "") }.joined() + ")"
+            if columns.isCollapsed { text += "^" }
         }
         guard let presented = controller.presented.flatMap({ self[$0] }) else { return text }
         return text + presented.presentationStyle.arrow + outline(of: presented.id)
+    }
+}
+
+extension Hierarchy {
+    /// Which column a controller on a stack is.
+    private func mark(of child: ControllerID, on navigation: Controller) -> String? {
+        switch splitWithColumns(on: navigation.id)?.columns.pushed.column(of: child) {
+        case .supplementary: "&"
+        case .secondary: "+"
+        case .primary, nil: nil
+        }
     }
 }
 
@@ -72,6 +91,8 @@ extension PresentationStyle {
 private struct OutlineReader {
     private(set) var controllers: [Controller] = []
     private var rest: Substring
+    /// The columns on the stack that was read last.
+    private var pushed = PushedColumns()
 
     init(_ outline: String) {
         rest = outline[...]
@@ -119,18 +140,25 @@ private struct OutlineReader {
         while !skip(end) {
             _ = skip(" ")
             if skip("*") { starred = members.count }
+            let column: SplitColumn? = skip("&") ? .supplementary : skip("+") ? .secondary : nil
             members.append(readController(style: .fullScreen))
+            if let column { pushed[column] = members.last }
         }
         return (members, starred)
     }
 
     private mutating func readColumns() -> Controller.Columns {
-        var columns: [ControllerID] = []
-        repeat { columns.append(readController(style: .fullScreen)) } while skip("|")
-        precondition(skip(")") && (1...3).contains(columns.count), "\(columns) are no columns")
+        let primary = readController(style: .fullScreen)
+        let pushed = pushed
+        self.pushed = PushedColumns()
+        var others: [ControllerID?] = []
+        while skip("|") {
+            others.append(rest.hasPrefix("|") || rest.hasPrefix(")") ? nil : readController(style: .fullScreen))
+        }
+        precondition(skip(")") && others.count <= 2, "\(others) are no columns")
         return Controller.Columns(
-            primary: columns[0], secondary: columns.count == 1 ? nil : columns[columns.count - 1],
-            supplementary: columns.count == 3 ? columns[1] : nil, isCollapsed: skip("^"))
+            primary: primary, secondary: others.last ?? nil, supplementary: others.count == 2 ? others[0] : nil,
+            isCollapsed: skip("^"), style: others.count == 2 ? .tripleColumn : nil, pushed: pushed)
     }
 
     private mutating func skip(_ text: String) -> Bool {

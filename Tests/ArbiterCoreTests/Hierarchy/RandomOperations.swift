@@ -12,7 +12,8 @@ struct RandomOperations {
 
     static let beginnings = [
         "nav[a]", "tabs{*n[a b] m[c] d}", "split(n[a]|s|d)", "split(n[a]|d)^", "split(a|d)^",
-        "tabs!{*split(n![a]|m[b!])}>p[c]", "split(n[a])", "split(n[a m[b]])^", "tabs{*split(tabs2{*n[a] b!}|c) m[d]}",
+        "tabs!{*split(n![a]|m[b!])}>p[c]", "split(n[a])", "split(n[a m[b]])^", "split(n[a &s[b] +d])^",
+        "split(n[a]||d)", "split(n[+d a]|s{*b}|)^", "tabs{*split(tabs2{*n[a] b!}|c) m[d]}",
     ]
 
     mutating func storyboard() throws -> Storyboard {

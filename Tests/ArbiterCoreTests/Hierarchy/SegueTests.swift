@@ -17,12 +17,17 @@ struct HierarchySegueTests {
             after: "split(new|two)", inserted: "new", removed: "tabs", disappearing: "tabs home", appearing: "new",
             anchor: "split"),
         OperationCase(
-            rule: "a split replaces its primary", before: "split(one|two)", operation: .segue(from: "two"),
+            rule: "a split replaces the column of the source", before: "split(one|two{*x})",
+            operation: .segue(from: "x"),
+            after: "split(one|new)", inserted: "new", removed: "two", disappearing: "two x", appearing: "new",
+            anchor: "split"),
+        OperationCase(
+            rule: "from the split itself, the primary", before: "split(one|two)", operation: .segue(from: "split"),
             after: "split(new|two)", inserted: "new", removed: "one", disappearing: "one", appearing: "new",
             anchor: "split"),
         OperationCase(
             rule: "a collapsed split pushes on its primary", before: "split(nav[list]|two)^",
-            operation: .segue(from: "split"), after: "split(nav[list new]|two)^", inserted: "new",
+            operation: .segue(from: "split"), after: "split(nav[list +new])^", inserted: "new", removed: "two",
             disappearing: "list", appearing: "new", anchor: "split"),
         OperationCase(
             rule: "a collapsed split without a navigation presents", before: "split(list|two)^",

@@ -31,83 +31,6 @@ struct HierarchySwitchingTests {
 
     @Test(arguments: [
         OperationCase(
-            rule: "the secondary column is replaced", before: "split(one|three|nav[two x~>sheet])",
-            operation: .showDetail("new[a]"), after: "split(one|three|new[a])", inserted: "new", removed: "nav",
-            disappearing: "nav x sheet", appearing: "new a", anchor: "split"),
-        OperationCase(
-            rule: "what the old one presents goes first", before: "split(one|two~>sheet)",
-            operation: .showDetail("new"), after: "split(one|new)", inserted: "new", removed: "sheet two",
-            disappearing: "two sheet", appearing: "new", anchor: "split"),
-        OperationCase(
-            rule: "a column replaced out of sight tells nobody", before: "tabs{split(one|two) *other}",
-            operation: .showDetail("new"), after: "tabs{split(one|new) *other}", inserted: "new", removed: "two",
-            anchor: "split"),
-        OperationCase(
-            rule: "collapsed, it is pushed on the primary", before: "split(nav[list]|two)^",
-            operation: .showDetail("new"), after: "split(nav[list new]|two)^", inserted: "new",
-            disappearing: "list", appearing: "new", anchor: "split"),
-        OperationCase(
-            rule: "collapsed, a navigation is pushed too", before: "split(nav[list]|two)^",
-            operation: .showDetail("new[a]"), after: "split(nav[list new[a]]|two)^", inserted: "new",
-            disappearing: "list", appearing: "new a", anchor: "split"),
-        OperationCase(
-            rule: "a new instance has the id of the one that it replaces", before: "split(one|two)",
-            operation: .showDetail("two"), after: "split(one|two)", inserted: "two", removed: "two",
-            disappearing: "two", appearing: "two", anchor: "split"),
-        OperationCase(
-            rule: "ids below the replaced column are free too", before: "split(one|nav[two x~>sheet])",
-            operation: .showDetail("x[sheet]"), after: "split(one|x[sheet])", inserted: "x", removed: "nav",
-            disappearing: "nav x sheet", appearing: "x sheet", anchor: "split"),
-        OperationCase(
-            rule: "a split without a detail gets one", before: "split(nav[one])",
-            operation: .showDetail("two"), after: "split(nav[one]|two)", inserted: "two", appearing: "two",
-            anchor: "split"),
-        OperationCase(
-            rule: "collapsed without a navigation, it is presented", before: "tabs{*split(list|two)^}",
-            operation: .showDetail("~>new"), after: "tabs{*split(list|two)^}~>new", presenter: "tabs",
-            inserted: "new", appearing: "new", order: .crossed, anchor: "tabs"),
-    ])
-    func `showDetail`(row: OperationCase) throws {
-        try row.check()
-    }
-
-    @Test(arguments: [
-        OperationCase(
-            rule: "the detail goes onto the primary stack", before: "split(nav[list]|detail[a])",
-            operation: .collapse(), after: "split(nav[list detail[a]])^", disappearing: "list", anchor: "split"),
-        OperationCase(
-            rule: "the supplementary column is hidden", before: "split(nav[list]|aside|detail)",
-            operation: .collapse(), after: "split(nav[list detail]|aside)^", disappearing: "list aside",
-            anchor: "split"),
-        OperationCase(
-            rule: "without a navigation the detail is hidden", before: "split(list|detail)",
-            operation: .collapse(), after: "split(list|detail)^", disappearing: "detail", anchor: "split"),
-        OperationCase(
-            rule: "out of sight nobody is told", before: "tabs{split(nav[list]|detail) *b}", operation: .collapse(),
-            after: "tabs{split(nav[list detail])^ *b}", anchor: "split"),
-        OperationCase(
-            rule: "a detail under what the stack presents disappears", before: "split(nav[list]>x|detail)",
-            operation: .collapse(), after: "split(nav[list detail]>x)^", disappearing: "detail", anchor: "split"),
-        OperationCase(
-            rule: "it is collapsed already", before: "split(list|detail)^", operation: .collapse(), anchor: "split"),
-        OperationCase(
-            rule: "the top of the primary stack becomes the detail", before: "split(nav[list a detail[b]])^",
-            operation: .expand(), after: "split(nav[list a]|detail[b])", appearing: "a", anchor: "split"),
-        OperationCase(
-            rule: "the root stays", before: "split(nav[list])^", operation: .expand(), after: "split(nav[list])",
-            anchor: "split"),
-        OperationCase(
-            rule: "a detail that was hidden is shown", before: "split(nav[list a]|detail)^", operation: .expand(),
-            after: "split(nav[list a]|detail)", appearing: "detail", anchor: "split"),
-        OperationCase(
-            rule: "it is expanded already", before: "split(list|detail)", operation: .expand(), anchor: "split"),
-    ])
-    func `columns move when a split collapses and expands`(row: OperationCase) throws {
-        try row.check()
-    }
-
-    @Test(arguments: [
-        OperationCase(
             rule: "who stays remains selected", before: "tabs{a *b c}", operation: .setTabs(["c", "x", "b"]),
             after: "tabs{c x *b}", inserted: "x", removed: "a", order: .comingFirst, isAnimated: false, anchor: "tabs"),
         OperationCase(
@@ -178,10 +101,6 @@ struct HierarchySwitchingTests {
         ("tabs{a}", .select(0, of: "nobody"), .unknownController, "There is no controller <nobody>."),
         ("tabs{a}", .select(0, of: "a"), .wrongKind, "<a> is a view controller, not a tabs controller."),
         (
-            "split(one|two)", .showDetail("one"), .alreadyInHierarchy,
-            "<one> is in the hierarchy already, and cannot come in again."
-        ),
-        (
             "tabs{a *b}", .select(by: 1), .indexOutOfRange,
             "From tab 1, counted from 0, 1 leads past the end of <tabs>, which has 2."
         ),
@@ -189,12 +108,6 @@ struct HierarchySwitchingTests {
             "tabs{*a}", .select(by: .min), .indexOutOfRange,
             "From tab 0, counted from 0, -9223372036854775808 leads past the end of <tabs>, which has 1."
         ),
-        (
-            "split(nav[one]|two{x})", .collapse(), .cannotPushContainer,
-            "Pushing a tab bar controller is not supported: <two> on <nav>."
-        ),
-        ("tabs{a}", .collapse("tabs"), .wrongKind, "<tabs> is a tabs controller, not a split controller."),
-        ("tabs{a}", .expand("nobody"), .unknownController, "There is no controller <nobody>."),
         (
             "split(a|b)", .setTabs(["x"], of: "split"), .wrongKind,
             "<split> is a split controller, not a tabs controller."
@@ -211,27 +124,8 @@ struct HierarchySwitchingTests {
             "tabs{a b}", .setTabs(["a"], selected: 1), .indexOutOfRange,
             "Index 1 is none of the tabs of <tabs>, which has 1, counted from 0."
         ),
-        ("split(one|two)", .showDetail("x", in: "nobody"), .unknownController, "There is no controller <nobody>."),
-        (
-            "split(one|two)", .showDetail("x", in: "one"), .wrongKind,
-            "<one> is a view controller, not a split controller."
-        ),
-        ("split(one|two)", .showDetail(""), .unknownController, "There is no controller to bring in."),
-        (
-            "split(nav[one]|two)^", .showDetail("x{}"), .cannotPushContainer,
-            "Pushing a tab bar controller is not supported: <x> on <nav>."
-        ),
-        (
-            "split(nav[one]|two)^", .showDetail("one"), .alreadyOnStack,
-            "<nav> is pushing the same view controller instance <one> more than once which is not supported and is "
-                + "most likely an error in the application."
-        ),
-        (
-            "split(one|two)^>x", .showDetail("y"), .alreadyPresenting,
-            "Attempt to present <y> on <split> (from <split>) which is already presenting <x>."
-        ),
     ])
-    func `selections and details are refused in UIKit's words`(
+    func `selections are refused in UIKit's words`(
         before: String, operation: Operation, code: OperationRefusal.Code, detail: String
     ) throws {
         let storyboard = try Storyboard(hierarchy: .outlined(before))

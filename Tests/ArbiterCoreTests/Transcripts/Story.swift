@@ -184,7 +184,12 @@ extension Story {
             return .setTabs(
                 tabs: id(parts[0]), controllers: try parts[1].split(separator: ",").map { try .outlined(String($0)) },
                 selected: nil)
+        case ("setColumn", 3):
+            return .setColumn(split: id(parts[0]), try column(parts[1]), controller: try .outlined(parts[2]))
+        case ("setColumn", 2): return .setColumn(split: id(parts[0]), try column(parts[1]), controller: nil)
+        case ("showColumn", 2): return .showColumn(split: id(parts[0]), try column(parts[1]))
         case ("collapse", 1): return .collapse(split: id(parts[0]))
+        case ("collapse", 2): return .collapse(split: id(parts[0]), topColumn: try column(parts[1]))
         case ("expand", 1): return .expand(split: id(parts[0]))
         case ("segue", 2), ("segue", 3):
             guard let identifier = SegueIdentifier(parts[1]) else { throw Mistake(text: "\(parts[1]) is no segue") }
@@ -192,6 +197,11 @@ extension Story {
             return .segue(source: id(parts[0]), identifier, destination: destination)
         default: throw Mistake(text: "unknown argument \(verb):\(value)")
         }
+    }
+
+    private func column(_ word: String) throws -> SplitColumn {
+        guard let column = SplitColumn(rawValue: word) else { throw Mistake(text: "\(word) is no column") }
+        return column
     }
 
     private func segue(_ words: [String]) throws -> StoryboardPatch.SegueChange {

@@ -62,8 +62,10 @@ struct FollowedTree {
             let id = try #require(id)
             nodes[id]?.children = try #require(change["children"]).elements.compactMap(\.text)
             if let selected = change["selected"] { nodes[id]?.members["selected"] = selected }
-        case "collapse": nodes[try #require(id)]?.members["collapsed"] = true
-        case "expand": nodes[try #require(id)]?.members["collapsed"] = false
+        case "collapse", "expand":
+            let id = try #require(id)
+            nodes[id]?.members["collapsed"] = .bool(change["type"] == "collapse")
+            nodes[id]?.members["pushed"] = change["pushed"]
         case let other: Issue.record("\(other) is no change")
         }
     }

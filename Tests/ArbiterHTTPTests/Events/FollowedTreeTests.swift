@@ -9,7 +9,7 @@ import Testing
 struct FollowedTreeTests {
     private static let steps = Seeds.night == nil ? 1_500 : 10_000
     /// Of the operations, how many have to be done, so that the run says something.
-    private static let least = steps * 3 / 10
+    private static let least = steps / 4
 
     @Test func `after thousands of random operations, storyboards and restarts`() throws {
         var random = SplitMix64(seed: Seeds.night ?? 12)
@@ -108,7 +108,8 @@ extension SplitMix64 {
             let half = rest.count / 2
             let (left, right) = (part(half), part(rest.count))
             return #"{\#(head), "kind": "split", "primary": \#(tree(of: left, depth: depth - 1)), "#
-                + #""secondary": \#(tree(of: right, depth: depth - 1)), "collapsed": \#(isOnce(in: 2))}"#
+                + #""secondary": \#(tree(of: right, depth: depth - 1)), "collapsed": \#(isOnce(in: 2)), "#
+                + #""style": "\#(isOnce(in: 2) ? "tripleColumn" : "doubleColumn")"}"#
         }
     }
 
@@ -124,7 +125,8 @@ extension SplitMix64 {
         let tabs = target("tabs", &self)
         let split = target("split", &self)
         let any = target(nil, &self)
-        return switch Int.random(in: 0..<20, using: &self) {
+        let column = ["supplementary", "secondary"].randomElement(using: &self) ?? ""
+        return switch Int.random(in: 0..<23, using: &self) {
         case 0, 1: #"{"type": "present", "presenter": "\#(any)", "controller": \#(arrival)}"#
         case 2, 3: #"{"type": "dismiss", "controller": "\#(any)"}"#
         case 4, 5, 6: #"{"type": "push", "navigation": "\#(navigation)", "controller": "\#(other)"}"#
@@ -134,6 +136,10 @@ extension SplitMix64 {
         case 11, 12: #"{"type": "select", "tabs": "\#(tabs)", "offset": \#(isOnce(in: 2) ? 1 : -1)}"#
         case 13: #"{"type": "showDetail", "split": "\#(split)", "controller": \#(arrival)}"#
         case 14: #"{"type": "collapse", "split": "\#(split)"}"#
+        case 18: #"{"type": "collapse", "split": "\#(split)", "topColumn": "\#(column)"}"#
+        case 19: #"{"type": "showColumn", "split": "\#(split)", "column": "\#(column)"}"#
+        case 20:
+            #"{"type": "setColumn", "split": "\#(split)", "column": "\#(column)", "controller": \#(isOnce(in: 3) ? "null" : arrival)}"#
         case 15: #"{"type": "expand", "split": "\#(split)"}"#
         case 16: #"{"type": "setTabs", "tabs": "\#(tabs)", "controllers": ["\#(other)", \#(arrival)]}"#
         case 17: #"{"type": "popToRoot", "navigation": "\#(navigation)"}"#

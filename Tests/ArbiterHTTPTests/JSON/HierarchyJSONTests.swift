@@ -30,12 +30,23 @@ struct HierarchyJSONTests {
         (
             #"{"secondary":"c","primary":"b","kind":"split","id":"a"}"#,
             #"{"id":"a","kind":"split","primary":{"id":"b","kind":"view"},"secondary":{"id":"c","kind":"view"},"#
-                + #""collapsed":false}"#
+                + #""style":"doubleColumn","collapsed":false}"#
+        ),
+        (
+            #"{"pushed":{"secondary":"d","supplementary":"c"},"collapsed":true,"id":"a","kind":"split","#
+                + #""primary":{"id":"b","kind":"navigation","children":["c","d"]}}"#,
+            #"{"id":"a","kind":"split","primary":{"id":"b","kind":"navigation","children":[{"id":"c","kind":"view"},"#
+                + #"{"id":"d","kind":"view"}]},"style":"tripleColumn","collapsed":true,"#
+                + #""pushed":{"supplementary":"c","secondary":"d"}}"#
+        ),
+        (
+            #"{"style":"tripleColumn","id":"a","kind":"split","primary":"b"}"#,
+            #"{"id":"a","kind":"split","primary":{"id":"b","kind":"view"},"style":"tripleColumn","collapsed":false}"#
         ),
         (
             #"{"id":"a","kind":"split","primary":"b","secondary":"c","supplementary":"d","collapsed":true}"#,
             #"{"id":"a","kind":"split","primary":{"id":"b","kind":"view"},"secondary":{"id":"c","kind":"view"},"#
-                + #""supplementary":{"id":"d","kind":"view"},"collapsed":true}"#
+                + #""supplementary":{"id":"d","kind":"view"},"style":"tripleColumn","collapsed":true}"#
         ),
         (
             #"{"introTransitionType":"star","definesPresentationContext":true,"presentationStyle":"popover","id":"a"}"#,
@@ -83,6 +94,19 @@ struct HierarchyJSONTests {
         RefusedValue(
             #"{"id":"a","kind":"split","primary":"b","secondary":"c","children":[]}"#, .unknownField, "root.children"),
         RefusedValue(#"{"id":"a","kind":"split","secondary":"c"}"#, .missingField, "root.primary"),
+        RefusedValue(#"{"id":"a","kind":"split","primary":"b","style":"wide"}"#, .invalidField, "root.style"),
+        RefusedValue(
+            #"{"id":"a","kind":"split","primary":"b","supplementary":"c","style":"doubleColumn"}"#, .invalidField,
+            "root"),
+        RefusedValue(
+            #"{"id":"a","kind":"split","primary":"b","pushed":{"secondary":"c"}}"#, .invalidField, "root"),
+        RefusedValue(
+            #"{"id":"a","kind":"split","primary":"b","collapsed":true,"pushed":{"secondary":"c"}}"#, .invalidField,
+            "root"),
+        RefusedValue(
+            #"{"id":"a","kind":"split","primary":"b","pushed":{"primary":"c"}}"#, .unknownField, "root.pushed.primary"),
+        RefusedValue(#"{"id":"a","kind":"split","primary":"b","pushed":["c"]}"#, .invalidField, "root.pushed"),
+        RefusedValue(#"{"id":"a","kind":"navigation","style":"doubleColumn"}"#, .unknownField, "root.style"),
         RefusedValue(#"{"id":"a","kind":"tabs","children":["b"],"selected":1}"#, .invalidField, "root.selected"),
         RefusedValue(#"{"id":"a","kind":"tabs","selected":1}"#, .invalidField, "root.selected"),
         RefusedValue(#"{"id":"a","kind":"tabs","children":["b"],"selected":-1}"#, .invalidField, "root.selected"),

@@ -35,6 +35,19 @@ struct OperationJSONTests {
             (#"{"type":"showDetail","split":"a","controller":"b"}"#, .showDetail(split: a, controller: b)),
             (#"{"type":"select","tabs":"a","index":-1}"#, .select(tabs: a, .index(-1))),
             (#"{"type":"select","tabs":"a","offset":-1}"#, .select(tabs: a, .offset(-1))),
+            (
+                #"{"type":"setColumn","split":"a","column":"supplementary","controller":"b"}"#,
+                .setColumn(split: a, .supplementary, controller: b)
+            ),
+            (
+                #"{"type":"setColumn","split":"a","column":"secondary","controller":null}"#,
+                .setColumn(split: a, .secondary, controller: nil)
+            ),
+            (#"{"type":"showColumn","split":"a","column":"primary"}"#, .showColumn(split: a, .primary)),
+            (
+                #"{"type":"collapse","split":"a","topColumn":"primary"}"#,
+                .collapse(split: a, topColumn: .primary)
+            ),
             (#"{"type":"collapse","split":"a"}"#, .collapse(split: a)),
             (#"{"type":"expand","split":"a"}"#, .expand(split: a)),
             (#"{"type":"setTabs","tabs":"a","controllers":[]}"#, .setTabs(tabs: a, controllers: [], selected: nil)),
@@ -94,6 +107,10 @@ struct OperationJSONTests {
                 #"{"type":"showDetail","split":"a","controller":"b","controllerCount":1}"#,
                 #"{"type":"select","tabs":"a","index":-1}"#,
                 #"{"type":"select","tabs":"a","offset":-1}"#,
+                #"{"type":"setColumn","split":"a","column":"supplementary","controller":"b","controllerCount":1}"#,
+                #"{"type":"setColumn","split":"a","column":"secondary"}"#,
+                #"{"type":"showColumn","split":"a","column":"primary"}"#,
+                #"{"type":"collapse","split":"a","topColumn":"primary"}"#,
                 #"{"type":"collapse","split":"a"}"#,
                 #"{"type":"expand","split":"a"}"#,
                 #"{"type":"setTabs","tabs":"a","controllerCount":0}"#,
@@ -107,6 +124,16 @@ struct OperationJSONTests {
 
     @Test(arguments: [
         RefusedValue("{}", .missingField, "operation.type"), RefusedValue(#""pop""#, .invalidField, "operation"),
+        RefusedValue(
+            #"{"type":"setColumn","split":"a","column":"primary","controller":null}"#, .invalidField,
+            "operation.controller"),
+        RefusedValue(#"{"type":"setColumn","split":"a","column":"secondary"}"#, .missingField, "operation.controller"),
+        RefusedValue(#"{"type":"setColumn","split":"a","controller":"b"}"#, .missingField, "operation.column"),
+        RefusedValue(
+            #"{"type":"setColumn","split":"a","column":"detail","controller":"b"}"#, .invalidField, "operation.column"),
+        RefusedValue(
+            #"{"controller":null,"type":"push","navigation":"a"}"#, .invalidField, "operation.controller"),
+        RefusedValue(#"{"type":"expand","split":"a","topColumn":"primary"}"#, .unknownField, "operation.topColumn"),
         RefusedValue("null", .invalidField, "operation"), RefusedValue("[]", .invalidField, "operation"),
         RefusedValue(#"{"type":"swap"}"#, .invalidField, "operation.type"),
         RefusedValue(#"{"type":null}"#, .invalidField, "operation.type"),

@@ -120,7 +120,11 @@ class _Draft:
                 if "selected" in change:
                     node["selected"] = change["selected"]
             case {"type": "collapse" | "expand" as type, "id": id}:
-                self._copy(id)["collapsed"] = type == "collapse"
+                node = self._copy(id)
+                node["collapsed"] = type == "collapse"
+                node.pop("pushed", None)
+                if "pushed" in change:
+                    node["pushed"] = change["pushed"]
             case _:
                 raise ValueError("unknown")
 

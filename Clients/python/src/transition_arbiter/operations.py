@@ -6,9 +6,10 @@ A controller that comes is its id, or a node such as ``{"id": "editor", "kind": 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 Controller = str | Mapping[str, Any]
+SplitColumn = Literal["primary", "supplementary", "secondary"]
 Operation = dict[str, Any]
 
 
@@ -61,9 +62,19 @@ def show_detail(controller: Controller, *, split: str) -> Operation:
     return {"type": "showDetail", "split": split, "controller": controller}
 
 
-def collapse(split: str) -> Operation:
-    """Collapses a split, so that only its primary column is shown."""
-    return {"type": "collapse", "split": split}
+def set_column(column: SplitColumn, controller: Controller | None, *, split: str) -> Operation:
+    """Replaces a column of a split; `None` empties it."""
+    return {"type": "setColumn", "split": split, "column": column, "controller": controller}
+
+
+def show_column(column: SplitColumn, *, split: str) -> Operation:
+    """Shows a column of a collapsed split."""
+    return {"type": "showColumn", "split": split, "column": column}
+
+
+def collapse(split: str, *, top_column: SplitColumn | None = None) -> Operation:
+    """Collapses a split, so that only its primary column is shown; the columns up to the top one go onto its stack."""
+    return {"type": "collapse", "split": split, **({} if top_column is None else {"topColumn": top_column})}
 
 
 def expand(split: str) -> Operation:

@@ -1,0 +1,362 @@
+import Testing
+
+@testable import ArbiterCore
+
+/// The columns of splits; an outline marks those that stand on the primary's stack.
+struct HierarchyColumnTests {
+    @Test(arguments: [
+        OperationCase(
+            rule: "the secondary column is replaced", before: "split(one|three|nav[two x~>sheet])",
+            operation: .showDetail("new[a]"), after: "split(one|three|new[a])", inserted: "new", removed: "nav",
+            disappearing: "nav x sheet", appearing: "new a", anchor: "split"),
+        OperationCase(
+            rule: "what the old one presents goes first", before: "split(one|two~>sheet)",
+            operation: .showDetail("new"), after: "split(one|new)", inserted: "new", removed: "sheet two",
+            disappearing: "two sheet", appearing: "new", anchor: "split"),
+        OperationCase(
+            rule: "a column replaced out of sight tells nobody", before: "tabs{split(one|two) *other}",
+            operation: .showDetail("new"), after: "tabs{split(one|new) *other}", inserted: "new", removed: "two",
+            anchor: "split"),
+        OperationCase(
+            rule: "collapsed, it takes the place of the secondary that is set aside", before: "split(nav[list]|two)^",
+            operation: .showDetail("new"), after: "split(nav[list +new])^", inserted: "new", removed: "two",
+            disappearing: "list", appearing: "new", anchor: "split"),
+        OperationCase(
+            rule: "collapsed, a navigation is pushed too", before: "split(nav[list])^",
+            operation: .showDetail("new[a]"), after: "split(nav[list +new[a]])^", inserted: "new",
+            disappearing: "list", appearing: "new a", anchor: "split"),
+        OperationCase(
+            rule: "collapsed, it replaces the secondary on the stack, and what stands above goes",
+            before: "split(nav[list &s +two a b])^", operation: .showDetail("two"), after: "split(nav[list &s +two])^",
+            inserted: "two", removed: "b a two", disappearing: "b", appearing: "two", anchor: "split"),
+        OperationCase(
+            rule: "a column above is set aside", before: "split(nav[list +two &s])^", operation: .showDetail("new"),
+            after: "split(nav[list +new]|s|)^", inserted: "new", removed: "two", disappearing: "s", appearing: "new",
+            anchor: "split"),
+        OperationCase(
+            rule: "a new instance has the id of the one that it replaces", before: "split(one|two)",
+            operation: .showDetail("two"), after: "split(one|two)", inserted: "two", removed: "two",
+            disappearing: "two", appearing: "two", anchor: "split"),
+        OperationCase(
+            rule: "ids below the replaced column are free too", before: "split(one|nav[two x~>sheet])",
+            operation: .showDetail("x[sheet]"), after: "split(one|x[sheet])", inserted: "x", removed: "nav",
+            disappearing: "nav x sheet", appearing: "x sheet", anchor: "split"),
+        OperationCase(
+            rule: "a split without a detail gets one", before: "split(nav[one])",
+            operation: .showDetail("two"), after: "split(nav[one]|two)", inserted: "two", appearing: "two",
+            anchor: "split"),
+        OperationCase(
+            rule: "collapsed without a navigation, it is presented", before: "tabs{*split(list|two)^}",
+            operation: .showDetail("~>new"), after: "tabs{*split(list|two)^}~>new", presenter: "tabs",
+            inserted: "new", appearing: "new", order: .crossed, anchor: "tabs"),
+    ])
+    func `showDetail`(row: OperationCase) throws {
+        try row.check()
+    }
+
+    @Test(arguments: [
+        OperationCase(
+            rule: "the columns go onto the primary stack", before: "split(nav[list]|aside|detail[a])",
+            operation: .collapse(), after: "split(nav[list &aside +detail[a]])^", disappearing: "list aside",
+            anchor: "split"),
+        OperationCase(
+            rule: "those beyond the top column are set aside", before: "split(nav[list]|aside|detail)",
+            operation: .collapse(to: .supplementary), after: "split(nav[list &aside]||detail)^",
+            disappearing: "list detail", anchor: "split"),
+        OperationCase(
+            rule: "a phone opens on the list", before: "split(nav[list]|detail)", operation: .collapse(to: .primary),
+            after: "split(nav[list]|detail)^", disappearing: "detail", anchor: "split"),
+        OperationCase(
+            rule: "an empty top column means the one before it", before: "split(nav[list]||detail)",
+            operation: .collapse(to: .supplementary), after: "split(nav[list]||detail)^", disappearing: "detail",
+            anchor: "split"),
+        OperationCase(
+            rule: "what cannot be pushed is set aside", before: "split(nav[list]|s{*a}|detail)",
+            operation: .collapse(), after: "split(nav[list +detail]|s{*a}|)^", disappearing: "list s a",
+            anchor: "split"),
+        OperationCase(
+            rule: "without a navigation all are set aside", before: "split(list|detail)",
+            operation: .collapse(), after: "split(list|detail)^", disappearing: "detail", anchor: "split"),
+        OperationCase(
+            rule: "out of sight nobody is told", before: "tabs{split(nav[list]|detail) *b}", operation: .collapse(),
+            after: "tabs{split(nav[list +detail])^ *b}", anchor: "split"),
+        OperationCase(
+            rule: "a detail under what the stack presents disappears", before: "split(nav[list]>x|detail)",
+            operation: .collapse(), after: "split(nav[list +detail]>x)^", disappearing: "detail", anchor: "split"),
+        OperationCase(
+            rule: "it is collapsed already", before: "split(list|detail)^", operation: .collapse(), anchor: "split"),
+        OperationCase(
+            rule: "the columns go back, and a navigation takes what stands above it",
+            before: "split(nav[list &s x +detail[b] y z])^", operation: .expand(),
+            after: "split(nav[list x]|s|detail[b y z])", appearing: "x s detail", anchor: "split"),
+        OperationCase(
+            rule: "what is set aside is shown again", before: "split(nav[list a]|detail)^", operation: .expand(),
+            after: "split(nav[list a]|detail)", appearing: "detail", anchor: "split"),
+        OperationCase(
+            rule: "what was no column stays", before: "split(nav[list a])^", operation: .expand(),
+            after: "split(nav[list a])", anchor: "split"),
+        OperationCase(
+            rule: "it is expanded already", before: "split(list|detail)", operation: .expand(), anchor: "split"),
+    ])
+    func `columns move when a split collapses and expands`(row: OperationCase) throws {
+        try row.check()
+    }
+
+    @Test(arguments: [
+        OperationCase(
+            rule: "a column that is popped is set aside", before: "split(nav[list +two])^", operation: .pop(),
+            after: "split(nav[list]|two)^", disappearing: "two", appearing: "list", isBackward: true, leaving: "two",
+            anchor: "split"),
+        OperationCase(
+            rule: "beside it, others are removed", before: "split(nav[list &s x +two~@>sheet y])^",
+            operation: .popToRoot(), after: "split(nav[list]|s|two~@>sheet)^", removed: "y x", disappearing: "y",
+            appearing: "list", isBackward: true, leaving: "y", anchor: "split"),
+        OperationCase(
+            rule: "down to a column", before: "split(nav[list &s +two])^", operation: .popTo("s"),
+            after: "split(nav[list &s]||two)^", disappearing: "two", appearing: "s", isBackward: true, leaving: "two",
+            anchor: "split"),
+        OperationCase(
+            rule: "a stack without the column removes it", before: "split(nav[list +two])^",
+            operation: .setStack(["list", "new"]), after: "split(nav[list new])^", inserted: "new", removed: "two",
+            disappearing: "two", appearing: "new", anchor: "split"),
+        OperationCase(
+            rule: "a stack in another order keeps it", before: "split(nav[list +two])^",
+            operation: .setStack(["two", "list"]), after: "split(nav[+two list])^", disappearing: "two",
+            appearing: "list", isBackward: true, leaving: "two", anchor: "split"),
+        OperationCase(
+            rule: "without columns on it, the stack alone is touched", before: "split(nav[list a]|two)^",
+            operation: .pop(), after: "split(nav[list]|two)^", removed: "a", disappearing: "a", appearing: "list",
+            isBackward: true, leaving: "a", anchor: "nav"),
+    ])
+    func `what leaves the stack of a collapsed split`(row: OperationCase) throws {
+        try row.check()
+    }
+
+    @Test func `an unwinding sets columns aside`() throws {
+        let row = OperationCase(
+            rule: "", before: "split(nav[home &s +two x])^", operation: .segue(from: "x"),
+            after: "split(nav[home]|s|two)^", removed: "x", disappearing: "x", appearing: "home", isBackward: true,
+            leaving: "x", anchor: "split")
+        let unwind = Segue(identifier: .named("go"), source: id("x"), kind: .unwind, destination: arrival("home"))
+        try row.check(segues: [unwind])
+    }
+
+    @Test(arguments: [
+        OperationCase(
+            rule: "any column is replaced", before: "split(one|s|two)", operation: .setColumn(.supplementary, "new[a]"),
+            after: "split(one|new[a]|two)", inserted: "new", removed: "s", disappearing: "s", appearing: "new a",
+            anchor: "split"),
+        OperationCase(
+            rule: "the primary too", before: "split(one|two)", operation: .setColumn(.primary, "new"),
+            after: "split(new|two)", inserted: "new", removed: "one", disappearing: "one", appearing: "new",
+            anchor: "split"),
+        OperationCase(
+            rule: "a column becomes empty", before: "split(one|s|two)", operation: .setColumn(.supplementary, nil),
+            after: "split(one||two)", removed: "s", disappearing: "s", anchor: "split"),
+        OperationCase(
+            rule: "an empty one is filled", before: "split(one||two)", operation: .setColumn(.supplementary, "s"),
+            after: "split(one|s|two)", inserted: "s", appearing: "s", anchor: "split"),
+        OperationCase(
+            rule: "it is there already", before: "split(one|two)", operation: .setColumn(.secondary, "two"),
+            anchor: "split"),
+        OperationCase(
+            rule: "it is on the stack already", before: "split(nav[one +two])^",
+            operation: .setColumn(.secondary, "two"), anchor: "split"),
+        OperationCase(
+            rule: "it is empty already", before: "split(one)", operation: .setColumn(.secondary, nil),
+            anchor: "split"),
+        OperationCase(
+            rule: "collapsed, the top of the stack is replaced", before: "split(nav[one +two])^",
+            operation: .setColumn(.secondary, "new"), after: "split(nav[one +new])^", inserted: "new", removed: "two",
+            disappearing: "two", appearing: "new", anchor: "split"),
+        OperationCase(
+            rule: "collapsed, what stands above stays", before: "split(nav[one &s +two x])^",
+            operation: .setColumn(.supplementary, "new"), after: "split(nav[one &new +two x])^", inserted: "new",
+            removed: "s", isAnimated: false, anchor: "split"),
+        OperationCase(
+            rule: "collapsed, nobody takes its place on the stack", before: "split(nav[one +two])^",
+            operation: .setColumn(.secondary, nil), after: "split(nav[one])^", removed: "two", disappearing: "two",
+            appearing: "one", isBackward: true, leaving: "two", anchor: "split"),
+        OperationCase(
+            rule: "collapsed, one that is set aside is replaced there", before: "split(nav[one]|two)^",
+            operation: .setColumn(.secondary, "new{}"), after: "split(nav[one]|new{})^", inserted: "new",
+            removed: "two", isAnimated: false, anchor: "split"),
+        OperationCase(
+            rule: "collapsed, an empty one is filled out of sight", before: "split(nav[one])^",
+            operation: .setColumn(.secondary, "new"), after: "split(nav[one]|new)^", inserted: "new",
+            isAnimated: false, anchor: "split"),
+    ])
+    func `setColumn`(row: OperationCase) throws {
+        try row.check()
+    }
+
+    @Test(arguments: [
+        OperationCase(
+            rule: "it pops to the column", before: "split(nav[list &s x +two])^",
+            operation: .showColumn(.supplementary),
+            after: "split(nav[list &s]||two)^", removed: "x", disappearing: "two", appearing: "s", isBackward: true,
+            leaving: "two", anchor: "split"),
+        OperationCase(
+            rule: "the primary is what stands below the first column", before: "split(nav[list a &s +two])^",
+            operation: .showColumn(.primary), after: "split(nav[list a]|s|two)^", disappearing: "two", appearing: "a",
+            isBackward: true, leaving: "two", anchor: "split"),
+        OperationCase(
+            rule: "it pushes a column with those before it", before: "split(nav[list]|s|two)^",
+            operation: .showColumn(.secondary), after: "split(nav[list &s +two])^", disappearing: "list",
+            appearing: "two", anchor: "split"),
+        OperationCase(
+            rule: "the later columns give way", before: "split(nav[list +two x]|s|)^",
+            operation: .showColumn(.supplementary), after: "split(nav[list &s]||two)^", removed: "x", disappearing: "x",
+            appearing: "s", anchor: "split"),
+        OperationCase(
+            rule: "one before it that cannot be pushed stays aside", before: "split(nav[list]|s{}|two)^",
+            operation: .showColumn(.secondary), after: "split(nav[list +two]|s{}|)^", disappearing: "list",
+            appearing: "two", anchor: "split"),
+        OperationCase(
+            rule: "it is on top already", before: "split(nav[list +two])^", operation: .showColumn(.secondary),
+            anchor: "split"),
+        OperationCase(
+            rule: "the primary is shown already", before: "split(nav[list a]|two)^", operation: .showColumn(.primary),
+            anchor: "split"),
+        OperationCase(
+            rule: "a primary without a stack is always shown", before: "split(list|two)^",
+            operation: .showColumn(.primary), anchor: "split"),
+        OperationCase(
+            rule: "an empty column is not shown", before: "split(nav[list])^", operation: .showColumn(.secondary),
+            anchor: "split"),
+        OperationCase(
+            rule: "expanded, all are shown", before: "split(nav[list]|two)", operation: .showColumn(.secondary),
+            anchor: "split"),
+    ])
+    func `showColumn`(row: OperationCase) throws {
+        try row.check()
+    }
+
+    @Test(arguments: [
+        (
+            "split(one|two)", Operation.showDetail("one"), OperationRefusal.Code.alreadyInHierarchy,
+            "<one> is in the hierarchy already, and cannot come in again."
+        ),
+        ("tabs{a}", .collapse("tabs"), .wrongKind, "<tabs> is a tabs controller, not a split controller."),
+        ("tabs{a}", .expand("nobody"), .unknownController, "There is no controller <nobody>."),
+        ("split(one|two)", .showDetail("x", in: "nobody"), .unknownController, "There is no controller <nobody>."),
+        (
+            "split(one|two)", .showDetail("x", in: "one"), .wrongKind,
+            "<one> is a view controller, not a split controller."
+        ),
+        ("split(one|two)", .showDetail(""), .unknownController, "There is no controller to bring in."),
+        (
+            "split(nav[one]|two)^", .showDetail("x{}"), .cannotPushContainer,
+            "Pushing a tab bar controller is not supported: <x> on <nav>."
+        ),
+        (
+            "split(nav[one]|two)^", .showDetail("one"), .alreadyOnStack,
+            "<nav> is pushing the same view controller instance <one> more than once which is not supported and is "
+                + "most likely an error in the application."
+        ),
+        (
+            "split(one|two)^>x", .showDetail("y"), .alreadyPresenting,
+            "Attempt to present <y> on <split> (from <split>) which is already presenting <x>."
+        ),
+        (
+            "split(one|two)", .setColumn(.supplementary, "x"), .unknownColumn,
+            "<split> is a split of two columns, and has no supplementary one."
+        ),
+        (
+            "split(one|two)", .showColumn(.supplementary), .unknownColumn,
+            "<split> is a split of two columns, and has no supplementary one."
+        ),
+        (
+            "split(one|two)", .collapse(to: .supplementary), .unknownColumn,
+            "<split> is a split of two columns, and has no supplementary one."
+        ),
+        (
+            "split(nav[one]|two)^", .setColumn(.primary, "x"), .columnCollapsed,
+            "<split> is collapsed into its primary column, which cannot be replaced then."
+        ),
+        (
+            "split(one|two)", .setColumn(.primary, nil), .columnCollapsed,
+            "<split> is never without its primary column."
+        ),
+        (
+            "split(nav[one +two])^", .setColumn(.secondary, "x{}"), .cannotPushContainer,
+            "Pushing a tab bar controller is not supported: <x> on <nav>."
+        ),
+        (
+            "split(nav[one]|two{})^", .showColumn(.secondary), .cannotPushContainer,
+            "Pushing a tab bar controller is not supported: <two> on <nav>."
+        ),
+        (
+            "split(one|two)^", .showColumn(.secondary), .cannotPushContainer,
+            "<two> cannot be shown: the primary column <one> is no navigation controller."
+        ),
+        (
+            "split(one|two)", .setColumn(.secondary, "one"), .alreadyInHierarchy,
+            "<one> is in the hierarchy already, and cannot come in again."
+        ),
+    ])
+    func `columns are refused in UIKit's words, where it has some`(
+        before: String, operation: Operation, code: OperationRefusal.Code, detail: String
+    ) throws {
+        let storyboard = try Storyboard(hierarchy: .outlined(before))
+        #expect(throws: OperationRefusal(code: code, detail: detail)) { try storyboard.plan(operation) }
+    }
+
+    @Test func `columns are where the split says`() {
+        func split(_ columns: Controller.Columns) throws -> Hierarchy {
+            try Hierarchy(
+                root: id("split"),
+                controllers: [
+                    Controller(id: id("split"), content: .split(columns)),
+                    Controller(id: id("nav"), content: .navigation(ids("list two"))), Controller(id: id("list")),
+                    Controller(id: id("two")),
+                ])
+        }
+        func columns(isCollapsed: Bool = true, style: SplitStyle? = nil, _ pushed: PushedColumns) -> Controller.Columns
+        {
+            Controller.Columns(
+                primary: id("nav"), secondary: nil, isCollapsed: isCollapsed, style: style, pushed: pushed)
+        }
+        let both = PushedColumns(supplementary: id("two"), secondary: id("two"))
+        #expect(throws: HierarchyFault.notPushed(id("two"), split: id("split"))) { try split(columns(both)) }
+        #expect(throws: HierarchyFault.notPushed(id("two"), split: id("split"))) {
+            try split(columns(isCollapsed: false, PushedColumns(secondary: id("two"))))
+        }
+        #expect(throws: HierarchyFault.notPushed(id("nav"), split: id("split"))) {
+            try split(columns(PushedColumns(secondary: id("nav"))))
+        }
+        #expect(throws: HierarchyFault.noSupplementary(split: id("split"))) {
+            try split(columns(style: .doubleColumn, PushedColumns(supplementary: id("two"))))
+        }
+    }
+
+    /// What a journal of the first rules says has to come to the same again.
+    @Test(arguments: [
+        OperationCase(
+            rule: "only the detail goes onto the stack, and is no column there",
+            before: "split(nav[list]|aside|detail)",
+            operation: .collapse(), after: "split(nav[list detail]|aside|)^", disappearing: "list aside",
+            anchor: "split"),
+        OperationCase(
+            rule: "the top of the stack becomes the detail", before: "split(nav[list a detail[b]])^",
+            operation: .expand(), after: "split(nav[list a]|detail[b])", appearing: "a", anchor: "split"),
+        OperationCase(
+            rule: "a detail is pushed", before: "split(nav[list]|two)^", operation: .showDetail("new[a]"),
+            after: "split(nav[list new[a]]|two)^", inserted: "new", disappearing: "list", appearing: "new a",
+            anchor: "split"),
+        OperationCase(
+            rule: "`show` replaces the primary", before: "split(one|two)", operation: .segue(from: "two"),
+            after: "split(new|two)", inserted: "new", removed: "one", disappearing: "one", appearing: "new",
+            anchor: "split"),
+    ])
+    func `splits under the first rules`(row: OperationCase) throws {
+        let show = Segue(identifier: .named("go"), source: id("two"), kind: .show, destination: arrival("new"))
+        try row.check(segues: row.operation.type == .segue ? [show] : [], under: .first)
+    }
+
+    @Test func `the first rules refuse a collapse that cannot push`() throws {
+        let storyboard = try Storyboard(hierarchy: .outlined("split(nav[one]|two{x})"))
+        #expect(throws: OperationRefusal.self) { try storyboard.plan(.collapse(), under: .first) }
+        #expect(try storyboard.plan(.collapse()) != nil)
+    }
+}
