@@ -42,6 +42,9 @@ OPERATIONS = [
     {"type": "setTabs", "tabs": "tabs", "controllers": ["first", "split", {"id": "more", "kind": "tabs"}, "nav"]},
     {"type": "setTabs", "tabs": "more", "controllers": ["one", "two"], "selected": 1},
     {"type": "setTabs", "tabs": "tabs", "controllers": ["more", "first"]},
+    {"type": "insertTab", "tabs": "more", "controller": {"id": "zero", "kind": "navigation"}, "index": 0},
+    {"type": "insertTab", "tabs": "more", "controller": "three"},
+    {"type": "removeTab", "tabs": "more", "controller": "two"},
     # A part of it comes and goes, and what is told is the rest.
     [{"type": "setTabs", "tabs": "tabs", "controllers": ["split", "first"]},
      {"type": "present", "presenter": "tabs", "controller": "passing"},

@@ -531,6 +531,9 @@ export const operations: {
   expand(split: string): Operation;
   /** `selected` is the index of the tab that is selected then. */
   setTabs(tabs: string, controllers: Controller[], fields?: { selected?: number }): Operation;
+  /** Without an index, it becomes the last tab. */
+  insertTab(controller: Controller, fields: { tabs: string; index?: number }): Operation;
+  removeTab(controller: string, fields: { tabs: string }): Operation;
   setRoot(controller: Controller): Operation;
 };
 

@@ -125,6 +125,8 @@ export const operations = {
   collapse: (split, { topColumn } = {}) => ({ type: 'collapse', split, ...defined({ topColumn }) }),
   expand: split => ({ type: 'expand', split }),
   setTabs: (tabs, controllers, { selected } = {}) => ({ type: 'setTabs', tabs, controllers, ...defined({ selected }) }),
+  insertTab: (controller, { tabs, index }) => ({ type: 'insertTab', tabs, controller, ...defined({ index }) }),
+  removeTab: (controller, { tabs }) => ({ type: 'removeTab', tabs, controller }),
   setRoot: controller => ({ type: 'setRoot', controller }),
 };
 

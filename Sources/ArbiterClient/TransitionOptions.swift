@@ -102,6 +102,20 @@ public struct TransitionOperation: Hashable, Sendable {
         return Self(.object(members))
     }
 
+    /// Inserts a tab, without an index as the last one.
+    public static func insertTab(_ controller: ControllerNode, of tabs: String, at index: Int? = nil) -> Self {
+        var members: [String: JSONValue] = [
+            "type": "insertTab", "tabs": .string(tabs), "controller": controller.document,
+        ]
+        members["index"] = index.map { .number(Double($0)) }
+        return Self(.object(members))
+    }
+
+    /// Removes a tab.
+    public static func removeTab(_ controller: String, of tabs: String) -> Self {
+        Self(["type": "removeTab", "tabs": .string(tabs), "controller": .string(controller)])
+    }
+
     /// Selects a tab by its index, from 0.
     public static func select(index: Int, of tabs: String) -> Self {
         Self(["type": "select", "tabs": .string(tabs), "index": .number(Double(index))])

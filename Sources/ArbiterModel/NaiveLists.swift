@@ -69,7 +69,7 @@ extension NaiveScene {
                     scene.tree.put(arrival, below: presenter)
                 else { return nil }
                 scene.tree.nodes[presenter]?.presented = arrival.root
-            case .push(let container, let arrival):
+            case .push(let container, let arrival), .insertTab(let container, let arrival, _):
                 guard scene.tree.put(arrival, below: container) else { return nil }
             case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
                 for arrival in arrivals {
@@ -80,7 +80,7 @@ extension NaiveScene {
                         return nil
                     }
                 }
-            case .dismiss, .pop, .popTo, .popToRoot, .select: break
+            case .dismiss, .pop, .popTo, .popToRoot, .select, .removeTab: break
             case .setRoot, .present, .showDetail, .setColumn, .showColumn, .collapse, .expand, .segue, .list: return nil
             }
             brought.formUnion(self.brought(by: operation))

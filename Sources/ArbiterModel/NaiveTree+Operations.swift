@@ -22,6 +22,8 @@ extension NaiveTree {
         case .expand(let split): expand(split)
         case .setTabs(let tabs, let arrivals, let selected):
             setTabs(arrivals.map { NaiveTree($0) }, selected: selected, of: tabs, reserved)
+        case .insertTab(let tabs, let arrival, let index): insertTab(NaiveTree(arrival), at: index, of: tabs, reserved)
+        case .removeTab(let tabs, let controller): removeTab(controller, of: tabs)
         case .setRoot(let arrival): setRoot(NaiveTree(arrival), reserved)
         case .segue(let source, let identifier, let destination):
             follow(identifier, to: destination, from: source, segues, reserved)
@@ -38,7 +40,7 @@ extension NaiveScene {
         case .dismiss(let controller): [layerAnchor(of: controller, isDismissed: true)]
         case .push(let id, _), .select(let id, _), .setColumn(let id, _, _), .showColumn(let id, _),
             .collapse(let id, _),
-            .expand(let id), .setTabs(let id, _, _):
+            .expand(let id), .setTabs(let id, _, _), .insertTab(let id, _, _), .removeTab(let id, _):
             [id]
         case .pop(let id), .popTo(let id, _), .popToRoot(let id), .setStack(let id, _):
             [tree.owner(ofColumnsOn: id) ?? id]
@@ -54,10 +56,13 @@ extension NaiveScene {
         switch operation {
         case .present(let id?, _), .dismiss(let id), .push(let id, _), .pop(let id), .popToRoot(let id),
             .setStack(let id, _), .showDetail(let id, _), .setColumn(let id, _, _), .showColumn(let id, _),
-            .collapse(let id, _), .expand(let id), .setTabs(let id, _, _), .select(let id, .index),
+            .collapse(let id, _), .expand(let id), .setTabs(let id, _, _), .insertTab(let id, _, _),
+            .select(let id, .index),
             .select(let id, .offset):
             return [id]
-        case .popTo(let container, let id), .select(let container, .controller(let id)): return [container, id]
+        case .popTo(let container, let id), .select(let container, .controller(let id)),
+            .removeTab(let container, let id):
+            return [container, id]
         case .segue(let source, let identifier, let given):
             let segue = segues.first { $0.source == source && $0.identifier == identifier }
             let destination = segue?.kind == .unwind ? (given ?? segue?.destination)?.root : nil
@@ -243,6 +248,36 @@ extension NaiveTree {
         guard change.tree != self else { return .nothing }
         let now = order.isEmpty ? nil : order[change.tree.nodes[tabs]?.selected ?? 0]
         change.isAnimated = now != shown
+        return .done(change)
+    }
+
+    private func insertTab(
+        _ arrival: NaiveTree, at index: Int?, of tabs: ControllerID, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        guard let node = nodes[tabs] else { return .refused(.unknownController) }
+        guard node.kind == .tabs else { return .refused(.wrongKind) }
+        guard let top = arrival.root else { return .refused(.unknownController) }
+        if node.children.contains(top) { return .refused(.alreadyAChild) }
+        let index = index ?? node.children.count
+        guard index >= 0, index <= node.children.count else { return .refused(.indexOutOfRange) }
+        if isKnown(arrival, reserved) { return .refused(.alreadyInHierarchy) }
+        var change = NaiveChange(tree: self, inserted: [top], comesFirst: true)
+        change.tree.add(arrival, under: tabs)
+        change.tree.nodes[tabs]?.children.insert(top, at: index)
+        if index <= node.selected, !node.children.isEmpty { change.tree.nodes[tabs]?.selected += 1 }
+        change.isAnimated = node.children.isEmpty
+        return .done(change)
+    }
+
+    private func removeTab(_ controller: ControllerID, of tabs: ControllerID) -> NaiveOutcome {
+        guard let node = nodes[tabs] else { return .refused(.unknownController) }
+        guard node.kind == .tabs else { return .refused(.wrongKind) }
+        guard let index = node.children.firstIndex(of: controller) else { return .refused(.notAChild) }
+        var change = NaiveChange(tree: self, comesFirst: true)
+        change.take(controller)
+        if index < node.selected { change.tree.nodes[tabs]?.selected -= 1 }
+        if index == node.selected, index == node.children.count - 1 { change.tree.nodes[tabs]?.selected = 0 }
+        change.isAnimated = index == node.selected
         return .done(change)
     }
 

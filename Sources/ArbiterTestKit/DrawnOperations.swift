@@ -46,6 +46,11 @@ extension DrawnOperations {
         case .setTabs:
             let tabs = member(.tabs)
             return .setTabs(tabs: tabs, controllers: list(for: tabs), selected: random.isOnce(in: 3) ? index() : nil)
+        case .insertTab:
+            return .insertTab(tabs: member(.tabs), controller: arrival(), index: random.isOnce(in: 2) ? index() : nil)
+        case .removeTab:
+            let tabs = member(.tabs)
+            return .removeTab(tabs: tabs, controller: child(of: tabs))
         case .setRoot: return .setRoot(arrival())
         case .segue: return segue()
         }

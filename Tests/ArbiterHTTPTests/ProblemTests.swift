@@ -30,6 +30,7 @@ struct ProblemTests {
                 "idempotency-key-reused", "unknown-transition-type", "unknown-controller", "wrong-kind",
                 "already-presenting", "not-visible", "already-in-hierarchy", "already-on-stack",
                 "cannot-push-container", "not-on-stack", "index-out-of-range", "not-a-child",
+                "already-a-child",
                 "unknown-column", "column-collapsed", "unknown-segue",
                 "hierarchy-too-large", "outside-scope",
             ],

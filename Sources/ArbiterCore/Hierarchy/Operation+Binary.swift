@@ -19,6 +19,8 @@ extension Operation: BinaryCodable {
         static let collapseTo: UInt8 = 16
         static let setColumn: UInt8 = 17
         static let showColumn: UInt8 = 18
+        static let insertTab: UInt8 = 19
+        static let removeTab: UInt8 = 20
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -84,6 +86,16 @@ extension Operation: BinaryCodable {
             writer.write(controllers)
             writer.write(selected != nil)
             if let selected { writer.write(Int64(selected)) }
+        case .insertTab(let tabs, let controller, let index):
+            writer.write(Code.insertTab)
+            writer.write(tabs)
+            writer.write(controller)
+            writer.write(index != nil)
+            if let index { writer.write(Int64(index)) }
+        case .removeTab(let tabs, let controller):
+            writer.write(Code.removeTab)
+            writer.write(tabs)
+            writer.write(controller)
         case .setRoot(let controller):
             writer.write(Code.setRoot)
             writer.write(controller)
@@ -138,6 +150,11 @@ extension Operation: BinaryCodable {
             self = .setTabs(
                 tabs: try reader.read(), controllers: try reader.readArray(),
                 selected: try reader.readBool() ? Int(try reader.readInt64()) : nil)
+        case Code.insertTab:
+            self = .insertTab(
+                tabs: try reader.read(), controller: try reader.read(),
+                index: try reader.readBool() ? Int(try reader.readInt64()) : nil)
+        case Code.removeTab: self = .removeTab(tabs: try reader.read(), controller: try reader.read())
         case Code.setRoot: self = .setRoot(try reader.read())
         default: throw reader.malformed("an operation")
         }

@@ -24,6 +24,9 @@ package indirect enum Operation: Hashable, Sendable {
     /// Controllers that are tabs already do not change; the others are inserted. Without `selected`, the selected tab
     /// remains selected if it remains; else the index counts, or the first tab is selected.
     case setTabs(tabs: ControllerID, controllers: [Hierarchy], selected: Int?)
+    /// Without an index, it becomes the last tab.
+    case insertTab(tabs: ControllerID, controller: Hierarchy, index: Int? = nil)
+    case removeTab(tabs: ControllerID, controller: ControllerID)
     /// The whole tree is replaced.
     case setRoot(Hierarchy)
     /// With a destination, that controller is inserted instead of the declared one.
@@ -57,6 +60,8 @@ package enum OperationType: String, Hashable, Sendable, CaseIterable {
     case collapse
     case expand
     case setTabs
+    case insertTab
+    case removeTab
     case setRoot
     case segue
 }
@@ -79,6 +84,8 @@ extension Operation {
         case .collapse: .collapse
         case .expand: .expand
         case .setTabs: .setTabs
+        case .insertTab: .insertTab
+        case .removeTab: .removeTab
         case .setRoot: .setRoot
         case .segue: .segue
         case .list: nil
@@ -104,7 +111,7 @@ extension Operation {
     /// The oldest rules that know it.
     var neededRules: Rules {
         switch self {
-        case .list, .present(nil, _), .setColumn, .showColumn, .collapse(_, .some): .second
+        case .list, .present(nil, _), .setColumn, .showColumn, .collapse(_, .some), .insertTab, .removeTab: .second
         default: arrivals.lazy.map(\.neededRules).max() ?? .first
         }
     }
@@ -120,12 +127,13 @@ extension Operation {
     private var bringing: Bringing {
         switch self {
         case .present(_, let controller), .push(_, let controller), .showDetail(_, let controller),
-            .setRoot(let controller), .setColumn(_, _, let controller?):
+            .setRoot(let controller), .setColumn(_, _, let controller?), .insertTab(_, let controller, _):
             .one(controller)
         case .setStack(_, let controllers), .setTabs(_, let controllers, _): .list(controllers)
         case .segue(_, _, let destination): destination.map { .one($0) } ?? .nothing
         case .list(let operations): .list(operations.flatMap(\.arrivals))
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .setColumn, .showColumn, .collapse, .expand: .nothing
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .setColumn, .showColumn, .collapse, .expand, .removeTab:
+            .nothing
         }
     }
 
@@ -156,9 +164,10 @@ extension Operation {
         case .setColumn(let split, let column, _):
             .setColumn(split: split, column, controller: arrivals.first)
         case .setTabs(let tabs, _, let selected): .setTabs(tabs: tabs, controllers: arrivals, selected: selected)
+        case .insertTab(let tabs, _, let index): .insertTab(tabs: tabs, controller: arrivals[0], index: index)
         case .setRoot: .setRoot(arrivals[0])
         case .segue(let source, let identifier, _): .segue(source: source, identifier, destination: arrivals.first)
-        case .dismiss, .pop, .popTo, .popToRoot, .select, .showColumn, .collapse, .expand: self
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .showColumn, .collapse, .expand, .removeTab: self
         case .list: preconditionFailure("each operation of a list has its own arrivals")
         }
     }
@@ -172,7 +181,8 @@ extension Operation {
             .popTo(let controller, _), .popToRoot(let controller), .setStack(let controller, _),
             .select(let controller, _), .showDetail(let controller, _), .setColumn(let controller, _, _),
             .showColumn(let controller, _), .collapse(let controller, _), .expand(let controller),
-            .setTabs(let controller, _, _), .segue(let controller, _, _):
+            .setTabs(let controller, _, _), .insertTab(let controller, _, _), .removeTab(let controller, _),
+            .segue(let controller, _, _):
             controller
         case .setRoot, .list: nil
         }
@@ -184,9 +194,9 @@ extension Operation {
     var named: [ControllerID] {
         switch self {
         case .popTo(let navigation, let controller): [navigation, controller]
-        case .select(let tabs, .controller(let controller)): [tabs, controller]
+        case .select(let tabs, .controller(let controller)), .removeTab(let tabs, let controller): [tabs, controller]
         case .present, .dismiss, .push, .pop, .popToRoot, .setStack, .select, .showDetail, .setColumn, .showColumn,
-            .collapse, .expand, .setTabs, .setRoot, .segue:
+            .collapse, .expand, .setTabs, .insertTab, .setRoot, .segue:
             target.map { [$0] } ?? []
         case .list(let operations): operations.flatMap(\.named)
         }
@@ -213,6 +223,7 @@ package struct OperationRefusal: Error, Hashable, Sendable {
         case notOnStack = "not-on-stack"
         case indexOutOfRange = "index-out-of-range"
         case notAChild = "not-a-child"
+        case alreadyAChild = "already-a-child"
         /// The split's style does not have the column.
         case unknownColumn = "unknown-column"
         /// The primary column of a collapsed split cannot be replaced.

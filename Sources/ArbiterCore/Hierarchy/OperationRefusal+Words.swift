@@ -107,6 +107,20 @@ extension OperationRefusal {
             detail: "<\(controller)> cannot be shown: the primary column <\(primary)> is no navigation controller.")
     }
 
+    static func noTab(_ id: ControllerID, of tabs: ControllerID) -> OperationRefusal {
+        OperationRefusal(code: .notAChild, detail: "<\(id)> is no tab of <\(tabs)>.")
+    }
+
+    static func alreadyATab(_ id: ControllerID, of tabs: ControllerID) -> OperationRefusal {
+        OperationRefusal(code: .alreadyAChild, detail: "<\(id)> is a tab of <\(tabs)> already.")
+    }
+
+    static func noPlace(_ index: Int, among count: Int, tabs: ControllerID) -> OperationRefusal {
+        OperationRefusal(
+            code: .indexOutOfRange,
+            detail: "Index \(index) is no place among the tabs of <\(tabs)>, which has \(count), counted from 0.")
+    }
+
     static func unknownSegue(_ identifier: SegueIdentifier, of source: ControllerID) -> OperationRefusal {
         OperationRefusal(
             code: .unknownSegue, detail: "Receiver (<\(source)>) has no segue with identifier '\(identifier)'")

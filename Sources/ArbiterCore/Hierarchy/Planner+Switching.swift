@@ -2,10 +2,7 @@
 
 extension Planner {
     func select(_ tab: Operation.Tab, of id: ControllerID) throws(OperationRefusal) -> OperationPlan? {
-        let controller = try controller(id)
-        guard case .tabs(let tabs, let selected) = controller.content else {
-            throw .wrongKind(controller, needed: .tabs)
-        }
+        let (tabs, selected) = try tabs(of: id)
         let index = try index(of: tab, in: tabs, selected, of: id)
         guard index != selected else { return nil }
         let isVisible = hierarchy.isVisible(id)
@@ -14,6 +11,14 @@ extension Planner {
             disappearing: isVisible ? hierarchy.visible(from: tabs[selected]) : [],
             appearing: isVisible ? hierarchy.visible(from: tabs[index]) : [],
             appearanceOrder: .comingFirst, isBackward: index < selected)
+    }
+
+    private func tabs(of id: ControllerID) throws(OperationRefusal) -> (all: [ControllerID], selected: Int) {
+        let controller = try controller(id)
+        guard case .tabs(let tabs, let selected) = controller.content else {
+            throw .wrongKind(controller, needed: .tabs)
+        }
+        return (tabs, selected)
     }
 
     private func index(
@@ -45,17 +50,50 @@ extension Planner {
     func setTabs(
         _ controllers: [Hierarchy], selected given: Int?, of id: ControllerID
     ) throws(OperationRefusal) -> OperationPlan? {
-        let controller = try controller(id)
-        guard case .tabs(let old, let oldSelected) = controller.content else {
-            throw .wrongKind(controller, needed: .tabs)
-        }
+        _ = try tabs(of: id)
         let order = try distinct(controllers)
+        let arrivals = controllers.filter { $0.root.flatMap { hierarchy.container(of: $0) } != id }
+        return try arrange(order, bringing: arrivals, selected: given, of: id)
+    }
+
+    /// - Returns: the plan.
+    /// - Throws: `OperationRefusal`, also if it is a tab already.
+    func insertTab(
+        _ arrival: Hierarchy, at index: Int?, of id: ControllerID
+    ) throws(OperationRefusal) -> OperationPlan? {
+        var order = try tabs(of: id).all
+        let top = try top(of: arrival)
+        guard hierarchy.container(of: top.id) != id else { throw .alreadyATab(top.id, of: id) }
+        let index = index ?? order.count
+        guard 0...order.count ~= index else { throw .noPlace(index, among: order.count, tabs: id) }
+        order.insert(top.id, at: index)
+        return try arrange(order, bringing: [arrival], of: id)
+    }
+
+    func removeTab(_ controller: ControllerID, of id: ControllerID) throws(OperationRefusal) -> OperationPlan? {
+        var order = try tabs(of: id).all
+        guard hierarchy.container(of: controller) == id, let index = order.firstIndex(of: controller) else {
+            throw .noTab(controller, of: id)
+        }
+        order.remove(at: index)
+        return try arrange(order, of: id)
+    }
+
+    /// - Parameters:
+    ///   - order: the new tabs.
+    ///   - arrivals: those of them that come in.
+    ///   - given: the index of the selected one; without it, the selected one stays selected if it stays.
+    ///   - id: the tabs controller.
+    /// - Returns: `nil` if neither the tabs nor the selected one would change.
+    private func arrange(
+        _ order: [ControllerID], bringing arrivals: [Hierarchy] = [], selected given: Int? = nil, of id: ControllerID
+    ) throws(OperationRefusal) -> OperationPlan? {
+        let (old, oldSelected) = try tabs(of: id)
         let oldShown = old.isEmpty ? nil : old[oldSelected]
         let selected = try selection(given, among: order, after: oldShown, at: oldSelected, of: id)
         guard order != old || selected != oldSelected else { return nil }
         let staying = Set(order)
         let gone = old.filter { !staying.contains($0) }
-        let arrivals = controllers.filter { $0.root.flatMap { hierarchy.container(of: $0) } != id }
         let freed = freed(by: gone)
         var arriving: Set<ControllerID> = []
         for arrival in arrivals {

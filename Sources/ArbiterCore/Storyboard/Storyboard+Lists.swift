@@ -107,10 +107,11 @@ private struct ListSketch {
     private mutating func bringIn(_ operation: Operation) -> Bool {
         switch operation {
         case .present(let source?, let arrival): present(arrival, from: source)
-        case .push(let container, let arrival): storyboard.hierarchy.attach(arrival, containedIn: container)
+        case .push(let container, let arrival), .insertTab(let container, let arrival, _):
+            storyboard.hierarchy.attach(arrival, containedIn: container)
         case .setStack(let container, let arrivals), .setTabs(let container, let arrivals, _):
             arrange(arrivals, in: container)
-        case .dismiss, .pop, .popTo, .popToRoot, .select: true
+        case .dismiss, .pop, .popTo, .popToRoot, .select, .removeTab: true
         case .setRoot, .present(nil, _), .showDetail, .setColumn, .showColumn, .collapse, .expand, .segue, .list: false
         }
     }

@@ -42,6 +42,8 @@ extension Planner {
         case .collapse(let split, let top): rules == .first ? try firstCollapse(split) : try collapse(split, to: top)
         case .expand(let split): rules == .first ? try firstExpand(split) : try expand(split)
         case .setTabs(let tabs, let controllers, let selected): try setTabs(controllers, selected: selected, of: tabs)
+        case .insertTab(let tabs, let controller, let index): try insertTab(controller, at: index, of: tabs)
+        case .removeTab(let tabs, let controller): try removeTab(controller, of: tabs)
         case .setRoot(let controller): try setRoot(controller)
         case .segue, .list: preconditionFailure("\(operation) was not resolved to an operation")
         }
@@ -59,7 +61,7 @@ extension Storyboard {
             switch operation {
             case .present(let presenter?, let controller): [presentationAnchor(of: controller, from: presenter)]
             case .dismiss(let controller): [dismissalAnchor(of: controller)]
-            case .push, .select, .setColumn, .showColumn, .collapse, .expand, .setTabs:
+            case .push, .select, .setColumn, .showColumn, .collapse, .expand, .setTabs, .insertTab, .removeTab:
                 [operation.target.flatMap { hierarchy[$0]?.id }]
             // What leaves the stack may be a column, which the split gets back.
             case .pop(let navigation), .popTo(let navigation, _), .popToRoot(let navigation),

@@ -148,6 +148,8 @@ extension OperationDraft {
         case .collapse: .collapse(split: try id(.split, reader), topColumn: column)
         case .expand: .expand(split: try id(.split, reader))
         case .setTabs: .setTabs(tabs: try id(.tabs, reader), controllers: controllers, selected: selected)
+        case .insertTab: .insertTab(tabs: try id(.tabs, reader), controller: try node(reader), index: index)
+        case .removeTab: .removeTab(tabs: try id(.tabs, reader), controller: try id(.controller, reader))
         case .setRoot: .setRoot(try node(reader))
         case .segue: .segue(source: try id(.source, reader), try identifier(reader), destination: destination)
         }
@@ -221,6 +223,8 @@ extension OperationType {
         case .collapse: [.split, .topColumn]
         case .expand: [.split]
         case .setTabs: [.tabs, .controllers, .selected]
+        case .insertTab: [.tabs, .controller, .index]
+        case .removeTab: [.tabs, .controller]
         case .setRoot: [.controller]
         case .segue: [.source, .identifier, .destination]
         }
@@ -237,9 +241,10 @@ extension OperationType {
         case .present: [.presenter]
         case .setTabs: [.selected]
         case .collapse: [.topColumn]
+        case .insertTab: [.index]
         case .segue: [.destination]
         case .dismiss, .push, .pop, .popTo, .popToRoot, .setStack, .select, .showDetail, .setColumn, .showColumn,
-            .expand, .setRoot:
+            .expand, .removeTab, .setRoot:
             []
         }
     }
@@ -329,6 +334,13 @@ extension JSONWriter {
             member("tabs", tabs)
             arrivals(controllers, counts)
             if let selected { member("selected", selected) }
+        case .insertTab(let tabs, let controller, let index):
+            member("tabs", tabs)
+            arrival(controller, counts)
+            if let index { member("index", index) }
+        case .removeTab(let tabs, let controller):
+            member("tabs", tabs)
+            member("controller", controller)
         case .setRoot(let controller):
             arrival(controller, counts)
         case .segue(let source, let identifier, let destination):

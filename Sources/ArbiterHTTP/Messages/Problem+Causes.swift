@@ -227,6 +227,7 @@ extension Problem.Code {
         case .notOnStack: self = .notOnStack
         case .indexOutOfRange: self = .indexOutOfRange
         case .notAChild: self = .notAChild
+        case .alreadyAChild: self = .alreadyAChild
         case .unknownColumn: self = .unknownColumn
         case .columnCollapsed: self = .columnCollapsed
         case .unknownSegue: self = .unknownSegue

@@ -92,6 +92,7 @@ package struct Problem: Error, Sendable {
         case notOnStack = "not-on-stack"
         case indexOutOfRange = "index-out-of-range"
         case notAChild = "not-a-child"
+        case alreadyAChild = "already-a-child"
         case unknownColumn = "unknown-column"
         case columnCollapsed = "column-collapsed"
         case unknownSegue = "unknown-segue"
@@ -133,7 +134,8 @@ package struct Problem: Error, Sendable {
             case .expectationFailed, .revisionMismatch, .alreadyDeclared: 412
             case .idempotencyKeyReused, .unknownTransitionType, .unknownController, .wrongKind, .alreadyPresenting,
                 .notVisible, .alreadyInHierarchy, .alreadyOnStack, .cannotPushContainer, .notOnStack, .indexOutOfRange,
-                .notAChild, .unknownColumn, .columnCollapsed, .unknownSegue, .hierarchyTooLarge, .outsideScope:
+                .notAChild, .alreadyAChild, .unknownColumn, .columnCollapsed, .unknownSegue, .hierarchyTooLarge,
+                .outsideScope:
                 422
             case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .shareUsedUp, .tooManyRequests: 429
             case .headersTooLarge: 431
@@ -192,6 +194,7 @@ package struct Problem: Error, Sendable {
             case .notOnStack: "The controller is not on the stack"
             case .indexOutOfRange: "The index is out of range"
             case .notAChild: "The controller is not a child"
+            case .alreadyAChild: "The controller is a child already"
             case .unknownColumn: "The split has no such column"
             case .columnCollapsed: "The primary column cannot be replaced"
             case .unknownSegue: "There is no such segue"

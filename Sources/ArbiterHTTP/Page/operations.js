@@ -44,6 +44,15 @@ export const OPERATIONS = {
   setTabs: {
     words: ({ tabs }) => `give ${inWords(tabs)} other tabs`,
   },
+  insertTab: {
+    title: 'insert a tab', operands: ['controller', 'tabs'],
+    words: ({ tabs, index }, arriving) => (
+      `insert ${arriving} into the tabs of ${inWords(tabs)}${index === undefined ? '' : ` (index ${index})`}`),
+  },
+  removeTab: {
+    title: 'remove a tab', operands: ['controller', 'tabs'],
+    words: ({ tabs }, arriving) => `remove the tab ${arriving} of ${inWords(tabs)}`,
+  },
   showDetail: {
     title: 'show the detail of a split', operands: ['controller', 'split'],
     words: ({ split }, arriving) => `show ${arriving} as the detail of ${inWords(split)}`,

@@ -116,6 +116,14 @@ extension Operation {
         .setTabs(tabs: id(tabs), controllers: outlines.map(arrival), selected: selected)
     }
 
+    static func insertTab(_ outline: String, at index: Int? = nil, of tabs: String = "tabs") -> Operation {
+        .insertTab(tabs: id(tabs), controller: arrival(outline), index: index)
+    }
+
+    static func removeTab(_ controller: String, of tabs: String = "tabs") -> Operation {
+        .removeTab(tabs: id(tabs), controller: id(controller))
+    }
+
     static func setRoot(_ outline: String) -> Operation { .setRoot(arrival(outline)) }
 
     static func segue(_ identifier: String = "go", from source: String, to destination: String? = nil) -> Operation {

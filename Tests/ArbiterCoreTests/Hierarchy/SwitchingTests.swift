@@ -63,6 +63,36 @@ struct HierarchySwitchingTests {
 
     @Test(arguments: [
         OperationCase(
+            rule: "it becomes the last tab", before: "tabs{*a b}", operation: .insertTab("c[d]"),
+            after: "tabs{*a b c[d]}", inserted: "c", order: .comingFirst, isAnimated: false, anchor: "tabs"),
+        OperationCase(
+            rule: "before the selected one, which stays selected", before: "tabs{a *b}",
+            operation: .insertTab("c", at: 1), after: "tabs{a c *b}", inserted: "c", order: .comingFirst,
+            isAnimated: false, anchor: "tabs"),
+        OperationCase(
+            rule: "the first one is selected", before: "tabs{}", operation: .insertTab("a", at: 0), after: "tabs{*a}",
+            inserted: "a", appearing: "a", order: .comingFirst, anchor: "tabs"),
+        OperationCase(
+            rule: "beside the selected one, which stays selected", before: "tabs{a *b}", operation: .removeTab("a"),
+            after: "tabs{*b}", removed: "a", order: .comingFirst, isAnimated: false, anchor: "tabs"),
+        OperationCase(
+            rule: "the next one is selected", before: "tabs{a *b~@>x c}", operation: .removeTab("b"),
+            after: "tabs{a *c}", removed: "x b", disappearing: "b x", appearing: "c", order: .comingFirst,
+            anchor: "tabs"),
+        OperationCase(
+            rule: "if there is none, the first", before: "tabs{a b *c}", operation: .removeTab("c"),
+            after: "tabs{*a b}", removed: "c", disappearing: "c", appearing: "a", order: .comingFirst,
+            anchor: "tabs"),
+        OperationCase(
+            rule: "the last one leaves none", before: "tabs{*a}", operation: .removeTab("a"), after: "tabs{}",
+            removed: "a", disappearing: "a", order: .comingFirst, anchor: "tabs"),
+    ])
+    func `a tab comes or goes`(row: OperationCase) throws {
+        try row.check()
+    }
+
+    @Test(arguments: [
+        OperationCase(
             rule: "everything goes, presentations first", before: "nav[a]>b~>c", operation: .setRoot("tabs{*x a}"),
             after: "tabs{*x a}", inserted: "tabs", removed: "c b nav", disappearing: "b c", appearing: "tabs x"),
         OperationCase(
@@ -98,6 +128,21 @@ struct HierarchySwitchingTests {
             "tabs{a}", .select("nobody"), .notAChild,
             "Attempting to select a view controller that isn't a child! <nobody> is no tab of <tabs>."
         ),
+        ("tabs{a}", .insertTab("a"), .alreadyAChild, "<a> is a tab of <tabs> already."),
+        (
+            "tabs{a>b}", .insertTab("b"), .alreadyInHierarchy,
+            "<b> is in the hierarchy already, and cannot come in again."
+        ),
+        (
+            "tabs{a}", .insertTab("b", at: 2), .indexOutOfRange,
+            "Index 2 is no place among the tabs of <tabs>, which has 1, counted from 0."
+        ),
+        (
+            "tabs{a}", .insertTab("b", at: -1), .indexOutOfRange,
+            "Index -1 is no place among the tabs of <tabs>, which has 1, counted from 0."
+        ),
+        ("tabs{a}", .insertTab("b", of: "a"), .wrongKind, "<a> is a view controller, not a tabs controller."),
+        ("tabs{nav[a]}", .removeTab("a"), .notAChild, "<a> is no tab of <tabs>."),
         ("tabs{a}", .select(0, of: "nobody"), .unknownController, "There is no controller <nobody>."),
         ("tabs{a}", .select(0, of: "a"), .wrongKind, "<a> is a view controller, not a tabs controller."),
         (

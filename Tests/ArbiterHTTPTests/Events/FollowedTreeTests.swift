@@ -126,7 +126,7 @@ extension SplitMix64 {
         let split = target("split", &self)
         let any = target(nil, &self)
         let column = ["supplementary", "secondary"].randomElement(using: &self) ?? ""
-        return switch Int.random(in: 0..<23, using: &self) {
+        return switch Int.random(in: 0..<25, using: &self) {
         case 0, 1: #"{"type": "present", "presenter": "\#(any)", "controller": \#(arrival)}"#
         case 2, 3: #"{"type": "dismiss", "controller": "\#(any)"}"#
         case 4, 5, 6: #"{"type": "push", "navigation": "\#(navigation)", "controller": "\#(other)"}"#
@@ -142,6 +142,8 @@ extension SplitMix64 {
             #"{"type": "setColumn", "split": "\#(split)", "column": "\#(column)", "controller": \#(isOnce(in: 3) ? "null" : arrival)}"#
         case 15: #"{"type": "expand", "split": "\#(split)"}"#
         case 16: #"{"type": "setTabs", "tabs": "\#(tabs)", "controllers": ["\#(other)", \#(arrival)]}"#
+        case 21: #"{"type": "insertTab", "tabs": "\#(tabs)", "controller": \#(arrival), "index": 0}"#
+        case 22: #"{"type": "removeTab", "tabs": "\#(tabs)", "controller": "\#(any)"}"#
         case 17: #"{"type": "popToRoot", "navigation": "\#(navigation)"}"#
         default: #"{"type": "setRoot", "controller": \#(self.tree(of: freshNames(10), depth: 3))}"#
         }

@@ -55,6 +55,12 @@ struct OperationJSONTests {
                 #"{"type":"setTabs","tabs":"a","controllers":["b","c"],"selected":1}"#,
                 .setTabs(tabs: a, controllers: [b, c], selected: 1)
             ),
+            (#"{"type":"insertTab","tabs":"a","controller":"b"}"#, .insertTab(tabs: a, controller: b)),
+            (
+                #"{"type":"insertTab","tabs":"a","controller":"b","index":1}"#,
+                .insertTab(tabs: a, controller: b, index: 1)
+            ),
+            (#"{"type":"removeTab","tabs":"a","controller":"n"}"#, .removeTab(tabs: a, controller: n)),
             (#"{"type":"setRoot","controller":"b"}"#, .setRoot(b)),
             (#"{"type":"segue","source":"a","identifier":"go"}"#, .segue(source: a, go)),
             (
@@ -115,6 +121,9 @@ struct OperationJSONTests {
                 #"{"type":"expand","split":"a"}"#,
                 #"{"type":"setTabs","tabs":"a","controllerCount":0}"#,
                 #"{"type":"setTabs","tabs":"a","controllerCount":2,"selected":1}"#,
+                #"{"type":"insertTab","tabs":"a","controller":"b","controllerCount":1}"#,
+                #"{"type":"insertTab","tabs":"a","controller":"b","controllerCount":1,"index":1}"#,
+                #"{"type":"removeTab","tabs":"a","controller":"n"}"#,
                 #"{"type":"setRoot","controller":"b","controllerCount":1}"#,
                 #"{"type":"segue","source":"a","identifier":"go"}"#,
                 #"{"type":"segue","source":"a","identifier":"go","destination":"b","controllerCount":1}"#,

@@ -94,6 +94,17 @@ def segue(identifier: str, *, source: str, destination: Controller | None = None
     return operation if destination is None else {**operation, "destination": destination}
 
 
+def insert_tab(controller: Controller, *, tabs: str, index: int | None = None) -> Operation:
+    """Inserts a tab, without an index as the last one."""
+    operation: Operation = {"type": "insertTab", "tabs": tabs, "controller": controller}
+    return operation if index is None else {**operation, "index": index}
+
+
+def remove_tab(controller: str, *, tabs: str) -> Operation:
+    """Removes a tab."""
+    return {"type": "removeTab", "tabs": tabs, "controller": controller}
+
+
 def set_root(controller: Controller) -> Operation:
     """Replaces the whole hierarchy."""
     return {"type": "setRoot", "controller": controller}
