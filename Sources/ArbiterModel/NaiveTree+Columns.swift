@@ -132,6 +132,17 @@ extension NaiveTree {
         }
     }
 
+    /// What a `show` does in a split that is not collapsed.
+    func replaceColumn(
+        _ column: SplitColumn, of split: ControllerID, with arrival: NaiveTree, _ reserved: Set<ControllerID>
+    ) -> NaiveOutcome {
+        withSplit(split) { node in
+            guard arrival.root != nil else { return .refused(.unknownController) }
+            return replace(
+                child(column, of: node), isPushed: false, at: column, of: split, with: arrival, reserved)
+        }
+    }
+
     private func replace(
         _ old: ControllerID?, isPushed: Bool, at column: SplitColumn, of split: ControllerID, with arrival: NaiveTree?,
         _ reserved: Set<ControllerID>

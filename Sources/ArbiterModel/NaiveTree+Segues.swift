@@ -19,7 +19,7 @@ extension NaiveTree {
         // The child of the split that the source is, or is in; the primary, if it is the split itself.
         let branch = layer(upFrom: source).first { node.children.contains($0) }
         let column = branch.flatMap { self.column(of: $0, in: node) }
-        return setColumn(column ?? .primary, of: container, to: arrival, reserved)
+        return replaceColumn(column ?? .primary, of: container, with: arrival, reserved)
     }
 
     /// The container that decides what a segue does; `nil` for a segue that presents or unwinds.

@@ -105,15 +105,24 @@ extension Simulation {
         try send(.release(driven.id, token: guessed(driven.token), release), from: client)
     }
 
+    /// Whether a transition without an operation is in its grace.
+    private static func isInterrupted(_ owned: Client.Owned, in line: NaiveOracle) -> Bool {
+        line[owned.id].map { $0.state == .running && $0.request.operation == nil && $0.interruption != nil } ?? false
+    }
+
+    var hasInterrupted: Bool {
+        let line = oracle
+        return clients.contains { $0.owned.contains { Self.isInterrupted($0, in: line) } }
+    }
+
     /// An owner gives its transition an operation, mostly one that runs and has none.
     mutating func performSomething() throws(Broken) {
         let line = oracle
         let isBare = { (owned: Client.Owned) in
             line[owned.id].map { $0.state == .running && $0.request.operation == nil } ?? false
         }
+        let isInterrupted = { (owned: Client.Owned) in Self.isInterrupted(owned, in: line) }
         let isPerformed = { (owned: Client.Owned) in line[owned.id]?.performed != nil }
-        let isInterrupted = { (owned: Client.Owned) in isBare(owned) && line[owned.id]?.interruption != nil }
-        let hasInterrupted = clients.contains { $0.owned.contains(where: isInterrupted) }
         let isWanted =
             hasInterrupted && !chance.isOnce(in: 3)
             ? isInterrupted : chance.isOnce(in: 8) ? { _ in true } : chance.isOnce(in: 2) ? isPerformed : isBare

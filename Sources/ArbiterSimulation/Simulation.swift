@@ -127,7 +127,7 @@ package struct Simulation: ~Copyable {
         case 550..<570: try leaveSomewhere()
         case 570..<600: try deliverLate()
         case 600..<650: try commit()
-        case 650..<730: try letTimePass()
+        case 650..<730: if chance.isOnce(in: 3), hasInterrupted { try performSomething() } else { try letTimePass() }
         case 730..<760: try openSession()
         case 760..<805: try speakForSession()
         case 805..<815: try hangUp()

@@ -110,7 +110,7 @@ struct PlantedFaultTests {
     }
 
     @Test func `priorities that do not count are found`() {
-        expect([.oracle, .order, .event, .record, .reply], of: .ignoredPriority)
+        expect([.oracle, .order, .event, .record, .reply, .life], of: .ignoredPriority)
         expect([.oracle, .hierarchy, .order, .event, .life, .reply], of: .ignoredPriority, watchingJournal: false)
     }
 

@@ -7,7 +7,7 @@ import Testing
 struct SimulationTests {
     @Test func `no history breaks a rule, and together they leave nothing out`() throws {
         var total = Statistics()
-        for seed in UInt64(1)...24 {
+        for seed in UInt64(1)...48 {
             var simulation = Simulation(seed: seed)
             try simulation.run(steps: 2_000)
             total.add(simulation.statistics)

@@ -36,7 +36,8 @@ package struct Controller: Hashable, Sendable {
         case navigation([ControllerID])
         /// An ordered list with one selected child; if it is empty, `selected` is 0.
         case tabs([ControllerID], selected: Int)
-        case split(Columns)
+        /// In a box of its own, so that other controllers are smaller.
+        indirect case split(Columns)
     }
 
     /// The columns of a split controller; those that are empty are `nil`, and so are those that stand on the primary's stack.

@@ -56,7 +56,7 @@ package struct Hierarchy: Hashable, Sendable {
         for column in SplitColumn.beside {
             guard let id = pushed[column] else { continue }
             guard columns.isCollapsed, columns[column] == nil, pushed.supplementary != pushed.secondary,
-                container(of: id) == columns.primary
+                container(of: id) == columns.primary, controllers[columns.primary]?.kind == .navigation
             else { throw .notPushed(id, split: split) }
         }
     }

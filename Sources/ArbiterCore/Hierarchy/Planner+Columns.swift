@@ -17,6 +17,13 @@ extension Planner {
         return try replace(old, of: split, with: arrival, at: .column(column, ofSplit: split))
     }
 
+    /// The effect of `show` in a split that is not collapsed: unlike `setColumn`, it brings a new instance also with the same id.
+    func replaceColumn(
+        _ column: SplitColumn, of split: ControllerID, with arrival: Hierarchy
+    ) throws(OperationRefusal) -> OperationPlan {
+        try replace(columns(of: split)[column], of: split, with: arrival, at: .column(column, ofSplit: split))
+    }
+
     /// The effect of `showDetail` in a split that is not collapsed, and of `setColumn` on a column that is not on the stack.
     func replace(
         _ old: ControllerID?, of split: ControllerID, with arrival: Hierarchy?, at place: OperationPlan.Place
@@ -65,13 +72,9 @@ extension Planner {
         let isVisible = isTop && hierarchy.isVisible(navigation)
         let shown = arrival?.visible ?? stack.last.map { hierarchy.visible(from: $0) }
         return OperationPlan(
-            steps: [.remove(old)]
-                + (arrival.map {
-                    [
-                        .insert($0, at: .top(ofNavigation: navigation)),
-                        .arrange(navigation: navigation, stack: stack),
-                    ]
-                } ?? []) + [.arrangeColumns(split: split, isCollapsed: true, pushed: pushed)],
+            steps: [.remove(old)] + (arrival.map { [.insert($0, at: .top(ofNavigation: navigation))] } ?? [])
+                + (arrival == nil || isTop ? [] : [.arrange(navigation: navigation, stack: stack)])
+                + [.arrangeColumns(split: split, isCollapsed: true, pushed: pushed)],
             inserted: arrival?.root.map { [$0] } ?? [], removed: leavers(with: old),
             disappearing: isVisible ? hierarchy.visible(from: old) : [], appearing: isVisible ? shown ?? [] : [],
             isBackward: arrival == nil, leaving: arrival == nil ? hierarchy[old] : nil, isAnimated: isTop)
@@ -142,7 +145,8 @@ extension Planner {
             do throws(OperationRefusal) {
                 try checkStacking(of: id, on: columns.primary)
             } catch {
-                guard column != last else { throw error }
+                // Its depth is a matter of where it would stand.
+                guard column != last else { throw OperationRefusal(code: .cannotPushContainer, detail: error.detail) }
                 continue
             }
             steps.append(.move(id, to: .top(ofNavigation: columns.primary)))

@@ -9,11 +9,6 @@ extension Planner {
         return try push(arrival, on: columns.primary, asDetail: true)
     }
 
-    /// The effect of `show` in a split that is not collapsed.
-    func replacePrimary(of split: ControllerID, with arrival: Hierarchy) throws(OperationRefusal) -> OperationPlan {
-        try replace(columns(of: split).primary, of: split, with: arrival, at: .column(.primary, ofSplit: split))
-    }
-
     /// The secondary column moves to the stack of the primary one, if that is a navigation.
     ///
     /// - Returns: `nil` if it is collapsed already.

@@ -17,7 +17,10 @@ package struct ResolvedSegue: Hashable, Sendable {
         let (operation, form): (Operation, Form) =
             switch course {
             case .operation(let operation): (operation, .operation)
-            case .replacePrimary(let split, let arrival): (.showDetail(split: split, controller: arrival), .show)
+            case .replaceColumn(_, let split, let arrival, .first):
+                (.showDetail(split: split, controller: arrival), .show)
+            case .replaceColumn(let column, let split, let arrival, _):
+                (.setColumn(split: split, column, controller: arrival), .operation)
             case .unwind(let destination): (.dismiss(destination), .unwind)
             }
         kept = KeptOperation(operation).packed

@@ -18,7 +18,8 @@ extension Storyboard {
         guard let course = try course(of: operation, under: rules) else { return try planner.plan(operation) }
         switch course {
         case .operation(let operation): return try planner.plan(operation)
-        case .replacePrimary(let split, let arrival): return try planner.replacePrimary(of: split, with: arrival)
+        case .replaceColumn(let column, let split, let arrival, _):
+            return try planner.replaceColumn(column, of: split, with: arrival)
         case .unwind(let destination): return try planner.unwind(to: destination)
         }
     }
@@ -100,7 +101,7 @@ extension Storyboard {
         switch course {
         // A segue never stands for another segue, so this does not recurse further.
         case .operation(let operation): return anchors(of: operation)
-        case .replacePrimary(let split, _): return [split]
+        case .replaceColumn(_, let split, _, _): return [split]
         case .unwind(let destination): return unwindingAnchors(of: destination, from: source)
         }
     }

@@ -4,8 +4,8 @@ extension Storyboard {
     /// The effect of a segue, given the containers of its source.
     enum Course {
         case operation(Operation)
-        /// `show` in a split that is not collapsed, under the first rules.
-        case replacePrimary(split: ControllerID, Hierarchy)
+        /// `show` in a split that is not collapsed; under the first rules it is always the primary column.
+        case replaceColumn(SplitColumn, ofSplit: ControllerID, Hierarchy, under: Rules)
         case unwind(to: ControllerID)
     }
 
@@ -44,9 +44,8 @@ extension Storyboard {
             return .operation(.push(navigation: container.id, controller: segue.destination))
         }
         if case .split(let columns)? = container?.content, let container, !columns.isCollapsed {
-            if rules == .first { return .replacePrimary(split: container.id, segue.destination) }
-            let column = layer.lazy.compactMap { columns.column(of: $0.id) }.first ?? .primary
-            return .operation(.setColumn(split: container.id, column, controller: segue.destination))
+            let column = rules == .first ? nil : layer.lazy.compactMap { columns.column(of: $0.id) }.first
+            return .replaceColumn(column ?? .primary, ofSplit: container.id, segue.destination, under: rules)
         }
         return showDetail(segue, in: container)
     }

@@ -187,7 +187,8 @@ export function changeWords(change) {
     case 'move': return `${id} moved ${placeWords(change.place)}`;
     case 'select': return `tab ${change.selected + 1} (index ${change.selected}) of ${id} was selected`;
     case 'arrange': return `the children of ${id} were put in another order`;
-    case 'collapse': return `${id} collapsed`;
+    // It also says which columns are on the stack, of a split that was collapsed before.
+    case 'collapse': return `${id} is collapsed`;
     case 'expand': return `${id} expanded`;
     default: return `there was a change ${inWords(change.type)}`;
   }

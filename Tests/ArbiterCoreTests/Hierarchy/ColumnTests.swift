@@ -325,6 +325,20 @@ struct HierarchyColumnTests {
         #expect(throws: HierarchyFault.notPushed(id("nav"), split: id("split"))) {
             try split(columns(PushedColumns(secondary: id("nav"))))
         }
+        // Tabs are no stack.
+        #expect(throws: HierarchyFault.notPushed(id("a"), split: id("split"))) {
+            try Hierarchy(
+                root: id("split"),
+                controllers: [
+                    Controller(
+                        id: id("split"),
+                        content: .split(
+                            Controller.Columns(
+                                primary: id("tabs"), secondary: nil, isCollapsed: true,
+                                pushed: PushedColumns(secondary: id("a"))))),
+                    Controller(id: id("tabs"), content: .tabs([id("a")], selected: 0)), Controller(id: id("a")),
+                ])
+        }
         #expect(throws: HierarchyFault.noSupplementary(split: id("split"))) {
             try split(columns(style: .doubleColumn, PushedColumns(supplementary: id("two"))))
         }

@@ -22,6 +22,10 @@ struct HierarchySegueTests {
             after: "split(one|new)", inserted: "new", removed: "two", disappearing: "two x", appearing: "new",
             anchor: "split"),
         OperationCase(
+            rule: "by a new instance with the same id too", before: "split(one|new{*x})", operation: .segue(from: "x"),
+            after: "split(one|new)", inserted: "new", removed: "new", disappearing: "new x", appearing: "new",
+            anchor: "split"),
+        OperationCase(
             rule: "from the split itself, the primary", before: "split(one|two)", operation: .segue(from: "split"),
             after: "split(new|two)", inserted: "new", removed: "one", disappearing: "one", appearing: "new",
             anchor: "split"),
