@@ -536,6 +536,25 @@ def test_participant(daemon, agent):
     assert starting()["transition"]["state"] == "running"
 
 
+@pytest.mark.parametrize("reason", ["it is not saved", None])
+def test_a_veto(daemon, agent, reason):
+    running = daemon()
+    owner, part, other = agent(running, "owner"), agent(running, "part"), agent(running, "other")
+    owner.ask("declare", scene="main", storyboard=NAV)
+    part.ask("follow", scene="main", attached=True, **{"as": "events"})
+    starting = owner.tell(
+        "start", scene="main", options={"participants": [{"client": "part", "mayVeto": True}, "other"], "readySeconds": 60},
+        **{"as": "t"})
+    preparing = part.ask("next", name="transition.preparing", **{"as": "events"})["event"]
+    assert other.ask("veto", id=preparing["data"]["id"]) == {"error": "refused", "code": "forbidden"}
+    given = {} if reason is None else {"reason": reason}
+    vetoed = part.ask("veto", id=preparing["data"]["id"], **given)["transition"]
+    assert (vetoed["outcome"], vetoed["reason"], vetoed["vetoedBy"], vetoed.get("vetoReason")) == (
+        "rejected", "vetoed", "part", reason)
+    ended = starting()
+    assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "rejected", "vetoed")
+
+
 def test_a_participant_whose_session_has_ended(daemon, agent):
     running = daemon("--journal", "memory")
     owner, part = agent(running, "owner"), agent(running, "part")

@@ -70,7 +70,7 @@ export interface TransitionOptions {
   /** Whether a finger drives it. */
   interactive?: boolean;
   policy?: Document;
-  participants?: (string | { client: string; required?: boolean })[];
+  participants?: (string | { client: string; required?: boolean; mayVeto?: boolean })[];
   readySeconds?: number;
   onUnready?: 'proceed' | 'abort';
   leaseSeconds?: number;
@@ -166,6 +166,11 @@ export class Arbiter {
    * @throws Refused, Unreachable
    */
   ready(id: string): Promise<Document>;
+  /**
+   * Says that a transition in which this client takes part must not run; only one that may veto is heard.
+   * It ends as `rejected` with the reason `vetoed`.
+   */
+  veto(id: string, options?: { reason?: string }): Promise<Document>;
   /**
    * A transition by its id, also one of others, and one that has ended a while ago.
    * @throws Refused, for example `unknown-transition`; Unreachable

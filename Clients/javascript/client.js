@@ -950,9 +950,17 @@ export class Arbiter {
     }
   }
 
-  async ready(id) {
+  ready(id) {
+    return this.#report({ id });
+  }
+
+  veto(id, { reason } = {}) {
+    return this.#report({ id, ready: false, ...defined({ reason }) });
+  }
+
+  async #report(body) {
     return documentOf(await this.#inSession(session =>
-      this.ask('POST', '/transitions/ready', { id }, { headers: { [SESSION]: session } })));
+      this.ask('POST', '/transitions/ready', body, { headers: { [SESSION]: session } })));
   }
 
   async close() {

@@ -210,6 +210,7 @@ const commands = {
     return { outcome: signal.reason.outcome, reason: signal.reason.reason };
   },
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
+  veto: async command => ({ transition: await arbiter.veto(command.id, { reason: command.reason }) }),
   declare: async ({ scene, storyboard, dryRun }) => ({ answer: await arbiter.scene(scene).declare(storyboard, { dryRun }) }),
   untilIdle: async ({ scene, id, quiet, timeout }) => (
     { answer: await arbiter.scene(scene).untilIdle({ controller: id, quiet, timeout }) }),

@@ -305,6 +305,9 @@ class Agent:
     def ready(self, command):
         return {"transition": self.arbiter.ready(command["id"])}
 
+    def veto(self, command):
+        return {"transition": self.arbiter.veto(command["id"], reason=command.get("reason"))}
+
     def declare(self, command):
         scene = self.arbiter.scene(command["scene"])
         return {"answer": scene.declare(command["storyboard"], dry_run=command.get("dryRun", False))}
@@ -577,6 +580,9 @@ class AsyncAgent(Agent):
 
     async def ready(self, command):
         return {"transition": await self.arbiter.ready(command["id"])}
+
+    async def veto(self, command):
+        return {"transition": await self.arbiter.veto(command["id"], reason=command.get("reason"))}
 
     async def awaited(self, answer):
         return {name: await value for name, value in answer.items()}

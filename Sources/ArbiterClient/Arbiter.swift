@@ -87,8 +87,25 @@ public final class Arbiter: Sendable {
     /// - Throws: `ClientError`, for example `refused` with `too-late`; `CancellationError`.
     @discardableResult
     public func ready(for transition: String) async throws -> JSONValue {
-        let body: JSONValue = ["id": .string(transition)]
-        return try await inSession { token in
+        try await report(["id": .string(transition)])
+    }
+
+    /// Says that a transition in which this client takes part must not run; only one that may veto is heard.
+    ///
+    /// - Parameters:
+    ///   - transition: its id.
+    ///   - reason: why, for people to read.
+    /// - Returns: the transition, which has ended as `rejected` with the reason `vetoed`.
+    /// - Throws: `ClientError`, for example `refused` with `too-late` or `forbidden`; `CancellationError`.
+    @discardableResult
+    public func veto(_ transition: String, reason: String? = nil) async throws -> JSONValue {
+        var members: [String: JSONValue] = ["id": .string(transition), "ready": false]
+        members["reason"] = reason.map { .string($0) }
+        return try await report(.object(members))
+    }
+
+    private func report(_ body: JSONValue) async throws -> JSONValue {
+        try await inSession { token in
             try await ask(WireRequest("POST", "/transitions/ready", body, headers: [Self.sessionField: token]))
         }
         .accepted()

@@ -184,8 +184,8 @@ public struct TransitionOptions: Hashable, Sendable {
     public var duration: Duration?
     /// Whether a finger drives it.
     public var isInteractive = false
-    /// The clients that have to be ready before it runs, by their names.
-    public var participants: [String] = []
+    /// The clients that have to be ready before it runs.
+    public var participants: [Participant] = []
     /// Of the tickets of a scene that wait with the same key, only the newest remains.
     public var coalescingKey: String?
     /// Whether it waits for its turn also in the body of a transition that is in its way, because this code is not what that body
@@ -259,7 +259,7 @@ public struct TransitionOptions: Hashable, Sendable {
         if let interruptible { members["interruptible"] = interruptible.document }
         if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
         if isInteractive { members["interactive"] = true }
-        if !participants.isEmpty { members["participants"] = .array(participants.map { ["client": .string($0)] }) }
+        if !participants.isEmpty { members["participants"] = .array(participants.map(\.document)) }
         if let coalescingKey { members["coalesce"] = ["key": .string(coalescingKey)] }
         var animation = members["animation"]?.object ?? [:]
         if let transitionType { animation["type"] = .string(transitionType) }

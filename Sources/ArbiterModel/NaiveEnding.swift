@@ -15,6 +15,7 @@ package struct NaiveEnding: Hashable {
         case expired(ExpiryReason)
         case scopeGone(ControllerID)
         case sceneGone
+        case vetoed(by: ClientName, GivenReason?)
         case expectationFailed(ArbiterCore.Expectation)
         case invalidOperation(OperationRefusal.Code)
         case superseded(by: TransitionID)
@@ -46,6 +47,7 @@ extension NaiveEnding.Outcome {
         case .cancelled: self = .cancelled
         case .expired(let reason): self = .expired(reason)
         case .rejected(.sceneGone): self = .sceneGone
+        case .rejected(.vetoed(let client, let reason)): self = .vetoed(by: client, reason)
         case .rejected(.scopeGone(let controller)): self = .scopeGone(controller)
         case .rejected(.expectationFailed(let failure)): self = .expectationFailed(failure.expectation)
         case .rejected(.invalidOperation(let refusal)): self = .invalidOperation(refusal.code)

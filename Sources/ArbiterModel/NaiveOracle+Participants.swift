@@ -17,6 +17,11 @@ extension NaiveOracle {
         runIfReady(index)
     }
 
+    /// A participant says that the transition must not run.
+    package mutating func veto(_ id: TransitionID, _ client: ClientName, _ reason: GivenReason?) {
+        finish(id, as: .vetoed(by: client, reason))
+    }
+
     /// The time of the participants has run out.
     package mutating func timeOutParticipants(of id: TransitionID) {
         guard let index = line.firstIndex(where: { $0.id == id }) else { return }

@@ -205,7 +205,9 @@ extension NaiveOracle {
             case .expired(let reason):
                 entry.state == .running && reason != .participants && reason != .unclaimed
                     && (entry.request.isInteractive ? entry.gesture == .finish : entry.request.onExpiry == .complete)
-            case .cancelled, .scopeGone, .sceneGone, .expectationFailed, .invalidOperation, .superseded, .revoked: false
+            case .cancelled, .scopeGone, .sceneGone, .vetoed, .expectationFailed, .invalidOperation, .superseded,
+                .revoked:
+                false
             }
         let (going, coming) = scene(entry.scene).tree.seen(in: change)
         if entry.state == .preparing {

@@ -137,6 +137,7 @@ package struct NaiveOracle {
         case .interrupt(let id): interrupt(for: id)
         case .endInterrupted(let id): endInterrupted(id)
         case .markReady(let id, let client): markReady(id, client)
+        case .veto(let id, let client, let reason): veto(id, client, reason)
         case .markGone(let id, let client): part(client, from: id)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
         case .openSession(let client, let timeToLive, let id, let token, _):

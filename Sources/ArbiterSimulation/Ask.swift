@@ -14,11 +14,11 @@ enum Ask {
     case progress(TransitionID, token: Token, GestureProgress)
     case release(TransitionID, token: Token, GestureRelease)
     case perform(TransitionID, token: Token, Operation, expecting: [ArbiterCore.Expectation])
-    case ready(TransitionID, ClientName, session: Token)
+    case report(Readiness, on: TransitionID, ClientName, session: Token)
     case openSession(ClientName?, timeToLive: Duration)
     case renewSession(Token)
     case endSession(Token)
-    case revoke(TransitionID, RevocationReason)
+    case revoke(TransitionID, GivenReason)
     case attach(Token)
     case declare(SceneName, Storyboard, if: Precondition)
     case patch(SceneName, StoryboardPatch, if: Precondition)
@@ -31,7 +31,7 @@ enum Ask {
             .release(let id, let token, _), .perform(let id, let token, _, _):
             (id, token)
         case .await(let id, let token, _, _, _): token.map { (id, $0) }
-        case .start, .serialize, .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach,
+        case .start, .serialize, .dryRun, .awaitIdle, .look, .report, .openSession, .renewSession, .endSession, .attach,
             .revoke,
             .declare, .patch, .delete:
             nil
@@ -42,7 +42,7 @@ enum Ask {
     var idempotencyKey: IdempotencyKey? {
         switch self {
         case .start(let request), .serialize(let request, _): request.idempotencyKey
-        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .openSession,
+        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .openSession,
             .renewSession,
             .endSession, .attach, .revoke, .declare, .patch, .delete:
             nil
@@ -54,7 +54,7 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release, .perform: true
         case .await(_, let token, _, _, _): token != nil
-        case .dryRun, .awaitIdle, .look, .ready, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
+        case .dryRun, .awaitIdle, .look, .report, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
             .patch,
             .delete:
             false

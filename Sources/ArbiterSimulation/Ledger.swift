@@ -140,7 +140,8 @@ struct Ledger {
         case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .revoke, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed, .timeOutParticipants,
+        case .end, .revoke, .veto, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed,
+            .timeOutParticipants,
             .interrupt, .endInterrupted, .adopt, .resume,
             .stop:
             break

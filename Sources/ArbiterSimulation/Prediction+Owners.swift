@@ -20,7 +20,7 @@ extension Rulebook {
         return Prediction(verdict: .transition(entry.id), record: .end(entry.id, token: token, outcome))
     }
 
-    func revoke(_ entry: Ledger.Entry, _ reason: RevocationReason) -> Prediction {
+    func revoke(_ entry: Ledger.Entry, _ reason: GivenReason) -> Prediction {
         switch entry.ending?.outcome {
         case .revoked: Prediction(verdict: .transition(entry.id))
         case let outcome?: refused(refusal(after: outcome))
@@ -102,13 +102,23 @@ extension Rulebook {
         return isFinished ? .finish : .cancel
     }
 
-    func ready(_ id: TransitionID, _ client: ClientName, _ token: Token) -> Prediction {
+    func report(
+        _ readiness: Readiness, on id: TransitionID, _ client: ClientName, _ token: Token
+    ) -> Prediction {
         guard let entry = ledger[id], entry.forgotten == nil else { return refused(.unknownTransition) }
         guard let session = oracle.sessions[token] else { return refused(.unknownSession) }
-        guard session.client == client, entry.request.participants.contains(where: { $0.client == client }) else {
-            return refused(.notAParticipant)
-        }
+        guard session.client == client,
+            let participant = entry.request.participants.first(where: { $0.client == client })
+        else { return refused(.notAParticipant) }
+        if case .veto = readiness, !participant.mayVeto { return refused(.mayNotVeto) }
         if entry.isQueued { return refused(.notRunning) }
+        if case .veto(let reason) = readiness {
+            if entry.isPreparing {
+                return Prediction(verdict: .transition(id), record: .veto(id, by: client, reason))
+            }
+            guard case .rejected(.vetoed(client, _)) = entry.ending?.outcome else { return refused(.tooLate) }
+            return Prediction(verdict: .transition(id))
+        }
         let isReady = entry.readied.contains { $0.client == client }
         guard entry.isPreparing else { return isReady ? Prediction(verdict: .transition(id)) : refused(.tooLate) }
         let record = Record.markReady(id, client: client)

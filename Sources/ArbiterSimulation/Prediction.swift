@@ -50,7 +50,7 @@ struct Rulebook {
         case .release(let id, let token, let release): owned(id, token: token) { self.release($0, release) }
         case .perform(let id, let token, let operation, let expectations):
             owned(id, token: token) { perform($0, operation, expectations) }
-        case .ready(let id, let client, let session): ready(id, client, session)
+        case .report(let readiness, let id, let client, let session): report(readiness, on: id, client, session)
         case .openSession(let client, let timeToLive): openSession(client, timeToLive, drawn)
         case .renewSession(let token):
             Prediction(verdict: oracle.sessions[token].map { .session($0.id) } ?? .refused(.unknownSession))
@@ -76,7 +76,8 @@ struct Rulebook {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .perform, .interrupt, .endInterrupted, .markReady, .markGone, .endSession,
+            case .end, .revoke, .decide, .perform, .interrupt, .endInterrupted, .markReady, .veto, .markGone,
+                .endSession,
                 .declare, .patch, .delete,
                 .expire,
                 .expireUnclaimed,

@@ -126,7 +126,8 @@ extension Simulation {
     private mutating func invite(to request: inout TransitionRequest) {
         let invited = Self.names.shuffled(using: &chance).prefix(Int.random(in: 1...2, using: &chance))
         for name in invited {
-            request.participants.append(Participant(client: name, isRequired: !chance.isOnce(in: 4)))
+            request.participants.append(
+                Participant(client: name, isRequired: !chance.isOnce(in: 4), mayVeto: chance.isOnce(in: 2)))
         }
         request.ready = chance.milliseconds(upTo: chance.isOnce(in: 6) ? 0 : 4_000)
         request.onUnready = chance.isOnce(in: 2) ? .proceed : .abort
@@ -205,7 +206,7 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .perform, .ready,
+        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .perform, .report,
             .openSession,
             .renewSession,
             .endSession, .attach, .declare, .patch, .delete:

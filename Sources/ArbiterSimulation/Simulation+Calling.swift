@@ -74,8 +74,8 @@ extension Simulation {
             engine.perform(
                 id, token: token, operation, expecting: expectations,
                 completion: mailbox.answer(number, Reply.performed))
-        case .ready(let id, let client, let session):
-            engine.ready(id, client: client, session: session, completion: transition)
+        case .report(let readiness, let id, let client, let session):
+            engine.report(readiness, on: id, client: client, session: session, completion: transition)
         case .openSession, .renewSession, .endSession, .attach: callForSession(ask, number: number)
         case .declare(let scene, let storyboard, let precondition):
             engine.declare(
@@ -98,7 +98,7 @@ extension Simulation {
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
         case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
-            .ready, .revoke,
+            .report, .revoke,
             .declare, .patch,
             .delete:
             preconditionFailure("\(ask) is not about a session")

@@ -19,6 +19,7 @@ extension Simulation {
         case .rejected(.invalidOperation): statistics.count(.rejectedOperation)
         case .rejected(.scopeGone): statistics.count(.rejectedScope)
         case .rejected(.sceneGone): statistics.count(.rejectedScene)
+        case .rejected(.vetoed): statistics.count(.vetoed)
         case .superseded(let other):
             let isNewer = ledger.index(of: other) ?? 0 > ledger.index(of: transition.id) ?? 0
             statistics.count(isNewer ? .supersededByNewer : .supersededByOlder)
@@ -57,7 +58,7 @@ extension Simulation {
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
         case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
-            .ready, .revoke,
+            .report, .revoke,
             .declare, .patch,
             .delete:
             break
@@ -72,7 +73,8 @@ extension Simulation {
             if isNew, ledger.hasKey(of: request, elsewhereAt: now) { statistics.count(.keysElsewhere) }
         case .end: if isNew, oracle[id]?.isGranted == false { statistics.count(.rememberedEnds) }
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
-        case .ready: statistics.count(.readied)
+        case .report(.ready, _, _, _): statistics.count(.readied)
+        case .report: break
         case .look: statistics.count(.looks)
         case .dryRun, .await, .awaitIdle, .renew, .progress, .perform, .openSession, .renewSession, .endSession,
             .revoke, .attach,
@@ -101,6 +103,7 @@ extension Statistics.Figure {
         case .notRunning: self = .tooEarly
         case .tooLate: self = .tooLate
         case .notAParticipant: self = .strangers
+        case .mayNotVeto: self = .vetoesWithoutRight
         case .recovering: self = .recovering
         case .idempotencyKeyReused: self = .reusedKeys
         case .queueFull: self = .queueFull

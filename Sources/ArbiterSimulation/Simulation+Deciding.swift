@@ -121,6 +121,7 @@ extension Simulation {
         case .stop:
             guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
         case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .perform, .markReady,
+            .veto,
             .interrupt, .markGone, .adopt, .distrust, .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")
         }

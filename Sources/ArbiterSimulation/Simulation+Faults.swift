@@ -12,7 +12,7 @@ extension Simulation {
         case .serialize(let request, let wait): .serialize(faulty(request), wait: wait)
         case .end(let id, let token, let outcome): faultyEnd(of: id, token, outcome)
         case .renew(let id, let token): .renew(id, token: heard(token, of: id))
-        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .perform, .ready, .openSession,
+        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .perform, .report, .openSession,
             .renewSession,
             .endSession,
             .revoke,
@@ -64,7 +64,7 @@ extension Simulation {
             let running = oracle.line.first {
                 $0.scene == request.scene && $0.isGranted && $0.request.coalescing?.key == request.coalescing?.key
             }
-            guard request.coalescing != nil, let running, let reason = RevocationReason("greed") else { return }
+            guard request.coalescing != nil, let running, let reason = GivenReason("greed") else { return }
             try callSecretly(.revoke(running.id, reason))
         }
     }

@@ -57,7 +57,8 @@ extension Simulation {
         (observed, observedAt) = (entry.sequence, entry.moment)
         statistics.count(.records)
         switch entry.record {
-        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .openSession, .endSession(_, .ended),
+        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .veto, .openSession,
+            .endSession(_, .ended),
             .declare,
             .patch, .delete:
             try checkNobodyHasToInterrupt(turn)
@@ -187,7 +188,8 @@ extension Simulation {
         for (id, ending) in oracle.endings {
             switch ending.outcome {
             case .expired, .revoked: notices.expect(.ended(id), after: observed)
-            case .completed, .cancelled, .scopeGone, .sceneGone, .expectationFailed, .invalidOperation, .superseded:
+            case .completed, .cancelled, .scopeGone, .sceneGone, .vetoed, .expectationFailed, .invalidOperation,
+                .superseded:
                 break
             }
         }
@@ -199,7 +201,8 @@ extension Record {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
-        case .end, .revoke, .decide, .perform, .markReady, .markGone, .openSession, .endSession, .declare, .patch,
+        case .end, .revoke, .decide, .perform, .markReady, .veto, .markGone, .openSession, .endSession, .declare,
+            .patch,
             .delete, .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
             nil
@@ -214,7 +217,7 @@ extension Ask {
     fileprivate var scene: SceneName? {
         switch self {
         case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.scene
-        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .openSession,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .openSession,
             .renewSession,
             .endSession,
             .revoke, .attach, .declare, .patch, .delete:
@@ -227,7 +230,8 @@ extension Ask {
         switch self {
         case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.client
         case .openSession(let client, _): client
-        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .ready, .renewSession, .endSession,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .renewSession,
+            .endSession,
             .revoke,
             .attach,
             .declare, .patch, .delete:

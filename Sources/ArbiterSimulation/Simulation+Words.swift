@@ -37,7 +37,7 @@ extension Simulation {
     private mutating func revokeSomething() throws(Broken) {
         let unfinished = chance.isOnce(in: 6) ? ledger.entries.map(\.id) : oracle.line.map(\.id)
         guard let client = someClient(), let id = unfinished.randomElement(using: &chance),
-            let reason = RevocationReason("it hangs")
+            let reason = GivenReason("it hangs")
         else { return }
         holds.relinquish(id)
         try send(.revoke(id, reason), from: client)
@@ -155,6 +155,9 @@ extension Simulation {
             isAwake(client),
             let session = clients[client].sessions.randomElement(using: &chance)
         else { return }
-        try send(.ready(entry.id, Self.names[client], session: guessed(session)), from: client)
+        let readiness: Readiness =
+            chance.isOnce(in: 4) ? .veto(chance.isOnce(in: 2) ? GivenReason("it is not saved") : nil) : .ready
+        try send(
+            .report(readiness, on: entry.id, Self.names[client], session: guessed(session)), from: client)
     }
 }

@@ -37,6 +37,7 @@ enum Verdict: Hashable {
         case notRunning
         case tooLate
         case notAParticipant
+        case mayNotVeto
         case recovering
         case idempotencyKeyReused
         case queueFull
@@ -90,6 +91,7 @@ extension Verdict.Refusal {
         case .notRunning: self = .notRunning
         case .tooLate: self = .tooLate
         case .notAParticipant: self = .notAParticipant
+        case .mayNotVeto: self = .mayNotVeto
         case .recovering: self = .recovering
         case .idempotencyKeyReused: self = .idempotencyKeyReused
         case .queueFull: self = .queueFull
@@ -114,7 +116,7 @@ extension Verdict.Refusal {
         case .scopeGone: self = .operationRefused(.unknownController)
         case .expectationFailed(let expectation): self = .expectationFailed(expectation)
         case .invalidOperation(let code): self = .operationRefused(code)
-        case .completed, .cancelled, .expired, .superseded, .revoked, .sceneGone: return nil
+        case .completed, .cancelled, .expired, .superseded, .revoked, .sceneGone, .vetoed: return nil
         }
     }
 
@@ -125,7 +127,7 @@ extension Verdict.Refusal {
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
             .alreadyPerformed, .interrupted, .outsideScope, .olderRules, .endedWithoutOwner, .notInteractive,
             .notRunning, .tooLate,
-            .notAParticipant, .recovering,
+            .notAParticipant, .mayNotVeto, .recovering,
             .idempotencyKeyReused, .unknownTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse,
             .invalidStoryboard,
             .operationRefused, .expectationFailed:

@@ -172,6 +172,8 @@ final class Agent: Sendable {
             await transition.untilInterrupted()
             return ["interruption": transition.interruption ?? .null]
         case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
+        case "veto":
+            return ["transition": try await arbiter.veto(command.text("id"), reason: command.members["reason"]?.string)]
         case "declare":
             let storyboard = command.members["storyboard"] ?? .null
             let isDryRun = command.members["dryRun"] == true

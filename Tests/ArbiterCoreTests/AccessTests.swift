@@ -272,7 +272,7 @@ struct AccessTests {
     @Test func `a revocation says who made it`() throws {
         var arbiter = Arbiter()
         let owner = try arbiter.start()
-        let revocation = Revocation(RevocationReason(unchecked: "it hangs"), by: Self.panel)
+        let revocation = Revocation(GivenReason(unchecked: "it hangs"), by: Self.panel)
         try arbiter.perform { machine, step throws(ArbiterError) in
             try machine.revoke(owner.id, revocation, in: &step)
         }

@@ -125,6 +125,7 @@ struct OpenAPIWordsTests {
         let controller = try #require(ControllerID("a"))
         let rejections: [Rejection] = [
             .expectationFailed(failure), .invalidOperation(refusal), .scopeGone(controller),
+            .vetoed(by: try #require(ClientName("a")), nil),
         ]
         let reasons = [expired, rejected].map { $0["then"]?["properties"]?["reason"]?["enum"]?.strings }
         #expect(reasons == [ExpiryReason.allCases.map(\.rawValue), rejections.map(\.reason)])
@@ -132,11 +133,11 @@ struct OpenAPIWordsTests {
         for reason in reasons.compactMap({ $0 }).joined() { #expect(words.contains("`\(reason)`")) }
         let codes =
             [Problem.Code.expectationFailed.rawValue] + OperationRefusal.Code.allCases.map(\.rawValue)
-            + [Problem.Code.unknownScene.rawValue]
+            + [Problem.Code.unknownScene.rawValue, "vetoed"]
         #expect(document.schema("RejectionCode")["enum"]?.strings == codes)
         let outcomes: [TransitionOutcome] = [
             .completed, .cancelled, .expired(.lease), .rejected(.invalidOperation(refusal)),
-            .superseded(by: TransitionID(rawValue: 1)), .revoked(Revocation(try #require(RevocationReason("x")))),
+            .superseded(by: TransitionID(rawValue: 1)), .revoked(Revocation(try #require(GivenReason("x")))),
         ]
         #expect(document.schema("TransitionOutcome")["enum"]?.strings == outcomes.map(\.name))
     }

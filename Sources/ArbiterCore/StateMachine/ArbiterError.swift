@@ -50,6 +50,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case unknownSession
     /// The session belongs to another client than the one named, or to none, or that client does not take part.
     case notAParticipant(ClientName?)
+    /// The participant may only say that it is ready.
+    case mayNotVeto(ClientName)
     /// The limit of sessions is reached, in all or for a principal.
     case tooManySessions(limit: Int, of: PrincipalName? = nil)
     /// The transition ended, but not by its owner.
@@ -87,7 +89,7 @@ extension ArbiterError {
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .outsideScope,
             .olderRules,
             .notInteractive, .notRunning, .tooLate,
-            .unknownSession, .notAParticipant,
+            .unknownSession, .notAParticipant, .mayNotVeto,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge, .leaseTooLong:
             false
         }
@@ -102,6 +104,7 @@ extension ArbiterError {
         case .invalidOperation(let refusal): self = .operationRefused(refusal)
         // Only a ticket that is set aside ends so.
         case .sceneGone: preconditionFailure("a request is refused because its scene was deleted")
+        case .vetoed: preconditionFailure("a request is refused because of a veto")
         case .scopeGone(let controller):
             self = .operationRefused(
                 OperationRefusal(code: .unknownController, detail: "There is no controller <\(controller)>."))

@@ -1,17 +1,18 @@
 // Participants: the clients that a granted transition waits for before it runs.
 
 extension ArbiterStateMachine {
-    /// A participant reports that it is ready.
+    /// A participant reports that it is ready, or that the transition must not run.
     ///
     /// - Parameters:
     ///   - id: the transition.
+    ///   - readiness: what the participant says.
     ///   - client: the participant; without it, the client of the session.
     ///   - session: the token of the participant's session.
     ///   - step: the turn.
     /// - Returns: the transition afterwards.
-    /// - Throws: `unknownTransition`, `unknownSession`, `notAParticipant`, `notRunning`, `tooLate`.
-    package mutating func ready(
-        _ id: TransitionID, client: ClientName?, session: Token, in step: inout Step
+    /// - Throws: `unknownTransition`, `unknownSession`, `notAParticipant`, `mayNotVeto`, `notRunning`, `tooLate`.
+    package mutating func report(
+        _ readiness: Readiness, on id: TransitionID, client: ClientName?, session: Token, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
         let speaker = try self.session(session)
@@ -20,16 +21,43 @@ extension ArbiterStateMachine {
             speaker.caller.scenes.contains(transition.request.scene),
             let participant = transition.participants.first(where: { $0.client == client })
         else { throw .notAParticipant(client) }
+        if case .veto = readiness, !participant.mayVeto { throw .mayNotVeto(client) }
         switch transition.phase {
         case .queued:
             throw .notRunning(view(of: transition, at: step.now))
         case .preparing:
             break
         case .running, .ended:
-            guard participant.state == .ready else { throw .tooLate(view(of: transition, at: step.now)) }
+            guard transition.hasHeard(readiness, from: participant) else {
+                throw .tooLate(view(of: transition, at: step.now))
+            }
+            return view(of: transition, at: step.now)
         }
-        if participant.state != .ready { markReady(id, client: client, in: &step) }
+        switch readiness {
+        case .ready where participant.state == .ready: break
+        case .ready: markReady(id, client: client, in: &step)
+        case .veto(let reason): return veto(id, by: client, because: reason, in: &step)
+        }
         return try view(of: id, at: step.now)
+    }
+
+    /// Ends a preparing transition, because a participant says that it must not run.
+    @discardableResult
+    private mutating func veto(
+        _ id: TransitionID, by client: ClientName, because reason: GivenReason?, in step: inout Step
+    ) -> TransitionView {
+        step.keep(.veto(id, by: client, reason))
+        return endAndGrant(id, as: .rejected(.vetoed(by: client, reason)), in: &step)
+    }
+
+    /// Repeats what a record says.
+    mutating func repeatVeto(
+        of id: TransitionID, by client: ClientName, because reason: GivenReason?, in step: inout Step
+    ) {
+        guard let transition = durable.transitions[id], case .preparing = transition.phase,
+            transition.participants.contains(where: { $0.client == client && $0.mayVeto })
+        else { return }
+        veto(id, by: client, because: reason, in: &step)
     }
 
     /// Marks a participant as ready, and runs the transition if none is missing any more.
@@ -94,5 +122,20 @@ extension ArbiterStateMachine {
             !transition.isMissingParticipants
         else { return }
         run(id, in: &step)
+    }
+}
+
+extension Transition {
+    /// Whether what a participant says has had its effect already.
+    fileprivate func hasHeard(_ readiness: Readiness, from participant: Participant) -> Bool {
+        switch readiness {
+        case .ready: return participant.state == .ready
+        case .veto:
+            guard case .ended(let ending) = phase, case .rejected(.vetoed(participant.client, _)) = ending.outcome
+            else {
+                return false
+            }
+            return true
+        }
     }
 }

@@ -62,6 +62,7 @@ extension ArbiterStateMachine {
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
         case .perform(let id, let operation): perform(id, operation, in: &step)
         case .markReady(let id, let client): markReady(id, client: client, in: &step)
+        case .veto(let id, let client, let reason): repeatVeto(of: id, by: client, because: reason, in: &step)
         case .markGone(let id, let client): markGone(id, client: client, in: &step)
         case .openSession(let client, let timeToLive, let id, let token, let caller):
             _ = try openSession(

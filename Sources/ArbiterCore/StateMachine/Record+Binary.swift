@@ -24,6 +24,7 @@ extension Record: BinaryCodable {
         static let markGone: UInt8 = 20
         static let interrupt: UInt8 = 21
         static let endInterrupted: UInt8 = 22
+        static let veto: UInt8 = 23
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -73,6 +74,11 @@ extension Record: BinaryCodable {
             writer.write(Code.perform)
             writer.write(id)
             writer.write(operation)
+        case .veto(let id, let client, let reason):
+            writer.write(Code.veto)
+            writer.write(id)
+            writer.write(client)
+            writer.write(reason)
         case .markReady(let id, let client):
             writer.write(Code.markReady)
             writer.write(id)
@@ -140,6 +146,7 @@ extension Record: BinaryCodable {
             self = .decide(try reader.read(), try reader.read())
         case Code.perform:
             self = .perform(try reader.read(), try reader.read())
+        case Code.veto: self = .veto(try reader.read(), by: try reader.read(), try reader.readOptional())
         case Code.markReady:
             self = .markReady(try reader.read(), client: try reader.read())
         case Code.markGone:

@@ -21,6 +21,7 @@ package enum Record: Hashable, Sendable {
     case markGone(TransitionID, client: ClientName)
     /// A participant became ready.
     case markReady(TransitionID, client: ClientName)
+    case veto(TransitionID, by: ClientName, GivenReason?)
     /// A session was opened.
     case openSession(
         client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, by: Caller = .anyone)

@@ -3,6 +3,8 @@ package struct Participant: Hashable, Sendable {
     package let client: ClientName
     /// Whether the transition waits for it.
     package let isRequired: Bool
+    /// Whether it may have the transition rejected while it prepares.
+    package let mayVeto: Bool
     package internal(set) var state: State
 
     package enum State: String, Hashable, Sendable, CaseIterable {
@@ -13,14 +15,25 @@ package struct Participant: Hashable, Sendable {
         case gone
     }
 
-    package init(client: ClientName, isRequired: Bool = true) {
+    package init(client: ClientName, isRequired: Bool = true, mayVeto: Bool = false) {
         self.client = client
         self.isRequired = isRequired
+        self.mayVeto = mayVeto
         state = .waiting
     }
 
+    /// The oldest rules that know it.
+    var neededRules: Rules { mayVeto ? .second : .first }
+
     /// Whether the transition still waits for it.
     var isMissing: Bool { isRequired && state == .waiting }
+}
+
+/// What a participant says of a transition that prepares.
+package enum Readiness: Hashable, Sendable {
+    case ready
+    /// It must not run, because of this reason, if one is given.
+    case veto(GivenReason?)
 }
 
 /// What happens to a transition whose participants are not ready in time.

@@ -1,10 +1,10 @@
 /// How an administrator took a transition from its owner.
 package struct Revocation: Hashable, Sendable {
-    package let reason: RevocationReason
+    package let reason: GivenReason
     /// The administrator; `nil` if nothing is known about the client.
     package let principal: PrincipalName?
 
-    package init(_ reason: RevocationReason, by principal: PrincipalName? = nil) {
+    package init(_ reason: GivenReason, by principal: PrincipalName? = nil) {
         self.reason = reason
         self.principal = principal
     }

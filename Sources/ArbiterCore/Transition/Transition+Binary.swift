@@ -180,6 +180,10 @@ extension Rejection: BinaryCodable {
             writer.write(UInt8(2))
             writer.write(controller)
         case .sceneGone: writer.write(UInt8(3))
+        case .vetoed(let client, let reason):
+            writer.write(UInt8(5))
+            writer.write(client)
+            writer.write(reason)
         }
     }
 
@@ -196,6 +200,7 @@ extension Rejection: BinaryCodable {
                 OperationRefusal(
                     code: try reader.readWord(), detail: try reader.readText(),
                     index: Int(try reader.read(UInt8.self))))
+        case 5: self = .vetoed(by: try reader.read(), try reader.readOptional())
         default: throw reader.malformed("a rejection")
         }
     }

@@ -22,6 +22,8 @@ package enum Rejection: Hashable, Sendable {
     case scopeGone(ControllerID)
     /// Its scene was deleted while it was set aside.
     case sceneGone
+    /// While it prepared, a participant said that it must not run.
+    case vetoed(by: ClientName, GivenReason?)
 
     /// The code that clients see.
     package var reason: String {
@@ -29,6 +31,7 @@ package enum Rejection: Hashable, Sendable {
         case .expectationFailed: "expectation-failed"
         case .invalidOperation: "invalid-operation"
         case .scopeGone, .sceneGone: "scope-gone"
+        case .vetoed: "vetoed"
         }
     }
 }

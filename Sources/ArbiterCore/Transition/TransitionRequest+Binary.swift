@@ -90,13 +90,22 @@ extension TransitionRequest: BinaryCodable {
 extension Participant: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(client)
-        writer.write(isRequired)
+        writer.write(UInt8((isRequired ? Flag.isRequired : 0) | (mayVeto ? Flag.mayVeto : 0)))
         writer.writeWord(state)
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
-        self.init(client: try reader.read(), isRequired: try reader.readBool())
+        let client: ClientName = try reader.read()
+        let flags = try reader.read(UInt8.self)
+        guard flags <= Flag.isRequired | Flag.mayVeto else { throw reader.malformed("a participant") }
+        self.init(
+            client: client, isRequired: flags & Flag.isRequired != 0, mayVeto: flags & Flag.mayVeto != 0)
         state = try reader.readWord()
+    }
+
+    private enum Flag {
+        static let isRequired: UInt8 = 1
+        static let mayVeto: UInt8 = 2
     }
 }
 

@@ -85,17 +85,17 @@ package struct ClientName: CheckedName {
     }
 }
 
-/// The reason that an administrator gives for a revocation, for people to read: 1 to 256 bytes without control
+/// Why an administrator revokes a transition, or a participant vetoes it, for people to read: 1 to 256 bytes without control
 /// characters.
-package struct RevocationReason: CheckedName {
-    package static var kind: String { "the reason of a revocation" }
-    package static var rule: String { "1 to \(Limits.revocationReasonBytes) bytes without control characters" }
+package struct GivenReason: CheckedName {
+    package static var kind: String { "a reason" }
+    package static var rule: String { "1 to \(Limits.reasonBytes) bytes without control characters" }
     package let description: String
 
     package init(unchecked text: String) { description = text }
 
     package static func isValid(_ text: String) -> Bool {
-        text.isPlain(upTo: Limits.revocationReasonBytes)
+        text.isPlain(upTo: Limits.reasonBytes)
     }
 }
 

@@ -91,7 +91,7 @@ extension Engine {
 
     /// Ends a transition instead of its owner, for an administrator.
     package func revoke(
-        _ id: TransitionID, because reason: RevocationReason, by asker: Asker = .anyone,
+        _ id: TransitionID, because reason: GivenReason, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
         submit(by: asker, completion) { machine, step throws(ArbiterError) in

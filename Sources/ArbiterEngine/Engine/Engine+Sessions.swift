@@ -25,15 +25,15 @@ extension Engine {
         }
     }
 
-    /// Notes that a participant is ready; without a client, it is that of the session.
-    package func ready(
-        _ id: TransitionID, client: ClientName?, session: Token, by asker: Asker = .anyone,
+    /// Notes what a participant says; without a client, it is that of the session.
+    package func report(
+        _ readiness: Readiness, on id: TransitionID, client: ClientName?, session: Token, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
         submit(by: asker, completion) { machine, step throws(ArbiterError) in
             try machine.check(asker.caller, maySee: id)
             try machine.check(asker.caller, owns: session)
-            return try machine.ready(id, client: client, session: session, in: &step)
+            return try machine.report(readiness, on: id, client: client, session: session, in: &step)
         }
     }
 

@@ -60,15 +60,17 @@ extension JSONReader {
         guard valueType != .string else { return Participant(client: try client(field)) }
         var client: ClientName?
         var isRequired = true
+        var mayVeto = false
         try object(field) { member, reader throws(Problem) in
             switch member {
             case "client": client = try reader.client(member)
             case "required": isRequired = try reader.boolean(member)
+            case "mayVeto": mayVeto = try reader.boolean(member)
             default: throw reader.unknown(member)
             }
         }
         guard let client else { throw Problem.missing(name(of: field) + ".client") }
-        return Participant(client: client, isRequired: isRequired)
+        return Participant(client: client, isRequired: isRequired, mayVeto: mayVeto)
     }
 
     private mutating func client(_ field: String) throws(Problem) -> ClientName {

@@ -63,17 +63,24 @@ struct GestureEndpoints: Sendable {
     func ready(_ call: Call) throws(Problem) {
         var id: TransitionID?
         var client: ClientName?
+        var isReady = true
+        var reason: GivenReason?
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "id": id = try TransitionID(try value.string(field), field: field)
             case "client": client = try ClientName(try value.string(field), field: field)
+            case "ready": isReady = try value.boolean(field)
+            case "reason": reason = try GivenReason(try value.string(field), field: field)
             default: throw Problem.unknown(field)
             }
         }
         guard let id else { throw Problem.missing("id") }
+        guard reason == nil || !isReady else {
+            throw .invalid("reason", "can be given only where \"ready\" is false")
+        }
         let session = try call.requiredSession()
-        try call.engine(of: id, in: shards, hosting: session).ready(
-            id, client: client, session: session, by: call.takeAsker()
+        try call.engine(of: id, in: shards, hosting: session).report(
+            isReady ? .ready : .veto(reason), on: id, client: client, session: session, by: call.takeAsker()
         ) { result in
             switch result {
             case .success(let view): call.respond(200, view)

@@ -128,11 +128,11 @@ struct TransitionEndpoints: Sendable {
 
     func revoke(_ call: Call) throws(Problem) {
         var id: TransitionID?
-        var reason: RevocationReason?
+        var reason: GivenReason?
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "id": id = try TransitionID(try value.string(field), field: field)
-            case "reason": reason = try RevocationReason(try value.string(field), field: field)
+            case "reason": reason = try GivenReason(try value.string(field), field: field)
             default: throw Problem.unknown(field)
             }
         }

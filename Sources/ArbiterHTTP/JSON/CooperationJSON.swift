@@ -44,6 +44,7 @@ extension JSONWriter {
             writer.object { writer in
                 writer.member("client", participant.client.description)
                 writer.member("required", participant.isRequired)
+                if participant.mayVeto { writer.member("mayVeto", true) }
                 writer.member("state", participant.state.rawValue)
             }
         }

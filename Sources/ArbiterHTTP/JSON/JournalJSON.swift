@@ -56,6 +56,11 @@ extension JSONWriter {
             member("command", "perform")
             member("id", id)
             member(operation)
+        case .veto(let id, let client, let reason):
+            member("command", "veto")
+            member("id", id)
+            member("client", client.description)
+            if let reason { member("reason", reason.description) }
         case .markReady(let id, let client):
             member("command", "markReady")
             member("id", id)

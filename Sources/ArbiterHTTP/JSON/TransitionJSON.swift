@@ -142,6 +142,13 @@ extension JSONWriter {
             case .sceneGone:
                 member("code", Problem.Code.unknownScene.rawValue)
                 member("detail", "The scene was deleted while the ticket was set aside.")
+            case .vetoed(let client, let reason):
+                member("code", rejection.reason)
+                member(
+                    "detail",
+                    "\(client) said that it must not run\(reason.map { ": \($0)" } ?? ".")")
+                member("vetoedBy", client.description)
+                if let reason { member("vetoReason", reason.description) }
             case .scopeGone(let controller):
                 member("code", Problem.Code.unknownController.rawValue)
                 member("detail", "The controller <\(controller)> of its scope is not there any more.")

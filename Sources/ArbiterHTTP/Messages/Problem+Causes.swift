@@ -112,6 +112,10 @@ extension Problem {
                 client.map { "The session does not speak for a participant \(quoted($0.description))." }
                 ?? "The session has no client, and so speaks for no participant: begin one with the client's name."
             self.init(.forbidden, text, field: "client")
+        case .mayNotVeto(let client):
+            self.init(
+                .forbidden, "The participant \(quoted(client.description)) may not veto: it is not one that mayVeto.",
+                field: "ready")
         case .tooManySessions(let limit, let principal):
             self.init(
                 .tooManySessions, "\(limit) sessions\(Self.words(for: principal)) are alive already.",

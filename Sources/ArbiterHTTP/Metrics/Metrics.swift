@@ -61,7 +61,7 @@ final class TransitionMetrics: Sendable {
         let plain = ["completed", "cancelled", "superseded", "revoked"].map { End(outcome: $0, reason: "") }
         let interrupted = ["completed", "cancelled"].map { End(outcome: $0, reason: EndReason.interrupted) }
         let expired = ExpiryReason.allCases.map { End(outcome: "expired", reason: $0.rawValue) }
-        let rejected = ["expectation-failed", "invalid-operation", "scope-gone"].map {
+        let rejected = ["expectation-failed", "invalid-operation", "scope-gone", "vetoed"].map {
             End(outcome: "rejected", reason: $0)
         }
         ends = Dictionary(uniqueKeysWithValues: (plain + interrupted + expired + rejected).map { ($0, Counter()) })

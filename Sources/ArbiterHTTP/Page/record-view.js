@@ -167,7 +167,10 @@ function curlOf(document, origin) {
   if (body.animation) {
     body.animation = Object.fromEntries(Object.entries(body.animation).filter(([name]) => ANIMATION.includes(name)));
   }
-  if (document.participants) body.participants = document.participants.map(({ client, required }) => ({ client, required }));
+  if (document.participants) {
+    body.participants = document.participants.map(({ client, required, mayVeto }) => (
+      { client, required, ...(mayVeto ? { mayVeto } : {}) }));
+  }
   // Defaults of the wire need not be said again.
   if (body.scope === 'scene') delete body.scope;
   const call = document.grantedAt === document.requestedAt && document.state !== 'queued' ? 'start' : 'serialize';

@@ -170,7 +170,8 @@ function expiredWords(document) {
   }
 }
 
-function rejectedWords({ code, detail, expected, actual }) {
+function rejectedWords({ code, detail, expected, actual, vetoedBy, vetoReason }) {
+  if (vetoedBy) return `${inWords(vetoedBy)} said that it must not run${vetoReason ? `: ${inWords(vetoReason)}` : '.'}`;
   // Its detail says what was found, too.
   if (detail) return `When its turn came it was impossible: ${inWords(detail)}`;
   const found = expected ? ` Expected was ${inWords(expected)}, found was ${inWords(actual)}.` : '';

@@ -34,7 +34,9 @@ package enum SampleCooperation {
     package static let requests: [TransitionRequest] = [
         TransitionRequest(
             isInteractive: true, policy: .velocity,
-            participants: [Participant(client: client), Participant(client: name("b"), isRequired: false)],
+            participants: [
+                Participant(client: client), Participant(client: name("b"), isRequired: false, mayVeto: true),
+            ],
             ready: Limits.readyDurations.upperBound, onUnready: .abort, coalescing: coalescing("selection", .latest),
             session: Token(high: 1, low: 2)),
         TransitionRequest(

@@ -43,7 +43,8 @@ extension SampleRecords {
 extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, perform, markReady, markGone, expireUnclaimed, timeOutParticipants,
+        case start, serialize, end, revoke, decide, perform, markReady, veto, markGone, expireUnclaimed,
+            timeOutParticipants,
             openSession,
             endSession, declare, patch, delete, expire, interrupt, endInterrupted
         case adopt, distrust, skipFences, resume, stop
@@ -58,6 +59,7 @@ extension SampleRecords {
         case .decide: .decide
         case .perform: .perform
         case .markReady: .markReady
+        case .veto: .veto
         case .markGone: .markGone
         case .expireUnclaimed: .expireUnclaimed
         case .timeOutParticipants: .timeOutParticipants
@@ -85,7 +87,7 @@ extension SampleRecords {
             case .end: each { id, token in EndOutcome.allCases.map { .end(id, token: token, $0) } }
             case .revoke:
                 each { id, _ in
-                    let reason = RevocationReason(unchecked: "hangs")
+                    let reason = GivenReason(unchecked: "hangs")
                     let principals = [nil, SampleCooperation.principal]
                     return principals.map { .revoke(id, Revocation(reason, by: $0)) }
                 }
@@ -93,6 +95,10 @@ extension SampleRecords {
             case .perform:
                 each { id, _ in SampleHierarchies.requests.compactMap(\.operation).map { .perform(id, $0) } }
             case .markReady: each { id, _ in [.markReady(id, client: SampleCooperation.client)] }
+            case .veto:
+                each { id, _ in
+                    [nil, GivenReason(unchecked: "not saved")].map { .veto(id, by: SampleCooperation.client, $0) }
+                }
             case .markGone: each { id, _ in [.markGone(id, client: SampleCooperation.client)] }
             case .expireUnclaimed: [.expireUnclaimed([]), .expireUnclaimed(numbers.map(TransitionID.init))]
             case .timeOutParticipants: each { id, _ in [.timeOutParticipants(id)] }

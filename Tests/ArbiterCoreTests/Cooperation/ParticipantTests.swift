@@ -195,6 +195,51 @@ struct ParticipantTests {
         #expect(arbiter.state(of: owner) == .preparing)
     }
 
+    @Test func `a veto rejects a transition that prepares, and the next is granted`() throws {
+        var arbiter = Arbiter()
+        try arbiter.declare("nav[list]")
+        let (a, b) = (try arbiter.openSession(client: "a"), try arbiter.openSession(client: "b"))
+        let name = try #require(ClientName("a"))
+        let participants = [
+            Participant(client: name, mayVeto: true), Participant(client: try #require(ClientName("b"))),
+        ]
+        let owner = try arbiter.start(TransitionRequest(operation: .push("editor"), participants: participants))
+        let waiter = try arbiter.park(on: owner, until: .running)
+        let next = try arbiter.serialize()
+        #expect(throws: ArbiterError.mayNotVeto(try #require(ClientName("b")))) {
+            try arbiter.veto(owner, client: "b", b)
+        }
+        // Until it runs, who has been ready may change its mind.
+        try arbiter.ready(owner, client: "a", a)
+        let rejection = TransitionOutcome.rejected(.vetoed(by: name, GivenReason("not saved")))
+        #expect(try arbiter.veto(owner, client: "a", a, because: "not saved").outcome == rejection)
+        #expect(arbiter.answers[waiter]?.outcome == rejection)
+        #expect(arbiter.state(of: next) == .running)
+        #expect(try arbiter.veto(owner, client: "a", a).outcome == rejection, "a repetition is accepted")
+        #expect(arbiter.outline == "nav[list]")
+        try arbiter.end(next)
+        _ = try arbiter.start(TransitionRequest(operation: .push("editor")))
+    }
+
+    @Test func `a veto comes too late when it runs, and too early in the queue`() throws {
+        var arbiter = Arbiter()
+        let a = try arbiter.openSession(client: "a")
+        let request = TransitionRequest(
+            participants: [Participant(client: try #require(ClientName("a")), mayVeto: true)])
+        let (owner, ticket) = (try arbiter.start(request), try arbiter.serialize(request))
+        try arbiter.ready(owner, client: "a", a)
+        let late = #expect(throws: ArbiterError.self) { try arbiter.veto(owner, client: "a", a) }
+        guard case .tooLate? = late else {
+            Issue.record("refused with \(String(describing: late))")
+            return
+        }
+        let early = #expect(throws: ArbiterError.self) { try arbiter.veto(ticket, client: "a", a) }
+        guard case .notRunning? = early else {
+            Issue.record("refused with \(String(describing: early))")
+            return
+        }
+    }
+
     @Test func `an owner can end a preparing transition`() throws {
         var arbiter = Arbiter()
         let first = try arbiter.start(Self.request(["a"]))

@@ -69,7 +69,7 @@ extension Arbiter {
     mutating func revoke(
         _ owner: Owner, because reason: String = "it hangs", at location: SourceLocation = #_sourceLocation
     ) throws -> TransitionView {
-        let reason = try #require(RevocationReason(reason), sourceLocation: location)
+        let reason = try #require(GivenReason(reason), sourceLocation: location)
         return try perform(at: location) { machine, step throws(ArbiterError) in
             try machine.revoke(owner.id, Revocation(reason), in: &step)
         }
@@ -185,7 +185,19 @@ extension Arbiter {
     ) throws -> TransitionView {
         let client: ClientName = try #require(ClientName(client))
         return try perform(at: location) { machine, step throws(ArbiterError) in
-            try machine.ready(owner.id, client: client, session: session.token, in: &step)
+            try machine.report(.ready, on: owner.id, client: client, session: session.token, in: &step)
+        }
+    }
+
+    @discardableResult
+    mutating func veto(
+        _ owner: Owner, client: String, _ session: Session, because reason: String? = nil,
+        at location: SourceLocation = #_sourceLocation
+    ) throws -> TransitionView {
+        let client: ClientName = try #require(ClientName(client))
+        let reason = try reason.map { try #require(GivenReason($0)) }
+        return try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.report(.veto(reason), on: owner.id, client: client, session: session.token, in: &step)
         }
     }
 

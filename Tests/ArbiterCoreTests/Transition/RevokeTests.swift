@@ -3,7 +3,7 @@ import Testing
 
 /// An administrator ends a transition instead of its owner.
 struct RevokeTests {
-    private static let reason = RevocationReason("it hangs")
+    private static let reason = GivenReason("it hangs")
 
     @Test func `a revocation ends a transition that is always renewed, and grants the next one`() throws {
         var arbiter = Arbiter()
@@ -61,7 +61,7 @@ struct RevokeTests {
         let owner = try arbiter.start()
         try arbiter.revoke(owner, because: "first")
         let kept = arbiter.journal.count
-        let first = Revocation(RevocationReason(unchecked: "first"))
+        let first = Revocation(GivenReason(unchecked: "first"))
         #expect(try arbiter.revoke(owner, because: "second").outcome == .revoked(first))
         #expect(arbiter.journal.count == kept)
     }
@@ -88,7 +88,7 @@ struct RevokeTests {
 
     @Test(arguments: ["", "a\nb", "\u{7f}", String(repeating: "ü", count: 129)])
     func `a text that is empty, too long or not one line is not a reason`(text: String) {
-        #expect(RevocationReason(text) == nil)
+        #expect(GivenReason(text) == nil)
     }
 
     // MARK: Notices

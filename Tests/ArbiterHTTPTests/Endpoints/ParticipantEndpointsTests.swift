@@ -39,6 +39,29 @@ struct ParticipantEndpointsTests {
         #expect(none.answer.body.names.isDisjoint(with: ["participants", "laggards", "readySeconds", "onUnready"]))
     }
 
+    @Test(arguments: [#", "reason": "it is not saved""#, ""])
+    func `a veto says who and why`(reason: String) throws {
+        let owner = try service.started(#"{"participants": [{"client": "master", "mayVeto": true}, "clock"]}"#)
+        #expect(
+            owner.answer.body["participants"]?[0]
+                == ["client": "master", "required": true, "mayVeto": true, "state": "waiting"])
+        let clock = try service.opened(#"{"client": "clock"}"#)
+        let no = #"{"id": "\#(owner.id)", "ready": false\#(reason)}"#
+        #expect(try service.ask("POST", "/transitions/ready", no, headers: clock.headers).code == "forbidden")
+        let waiting = service.send("POST", "/transitions/await", owner.acting(#""until": "running""#))
+        for _ in 0..<2 {
+            let vetoed = try service.ask("POST", "/transitions/ready", no, headers: master.headers)
+            #expect(vetoed.status == 200 && vetoed.body["outcome"] == "rejected")
+            #expect(vetoed.body["reason"] == "vetoed" && vetoed.body["code"] == "vetoed")
+            #expect(vetoed.body["vetoedBy"] == "master")
+            #expect(vetoed.body["vetoReason"] == (reason.isEmpty ? nil : "it is not saved"))
+        }
+        #expect(try waiting.answer().body["reason"] == "vetoed")
+        let late = try service.ask("POST", "/transitions/end", owner.acting())
+        #expect(late.status == 410 && late.code == "rejected")
+        #expect(try ready(owner, "master", master).code == "too-late")
+    }
+
     @Test func `whoever is preparing holds the lock, for everyone to see`() throws {
         let owner = try service.started(#"{"client": "detail", "participants": ["master"]}"#)
         let scene = try service.ask("GET", "/scenes/main").body

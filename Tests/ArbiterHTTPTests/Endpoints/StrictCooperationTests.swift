@@ -39,6 +39,8 @@ struct StrictCooperationTests {
             Refusal(#"{"participants": [{"client": 1}]}"#, .invalidField, "participants[0].client"),
             Refusal(
                 #"{"participants": [{"client": "a", "required": 1}]}"#, .invalidField, "participants[0].required"),
+            Refusal(
+                #"{"participants": [{"client": "a", "mayVeto": "yes"}]}"#, .invalidField, "participants[0].mayVeto"),
             Refusal(#"{"participants": [{"client": "a", "state": "ready"}]}"#, .unknownField, "participants[0].state"),
             Refusal(#"{"participants": ["a", {"client": "a"}]}"#, .invalidField, "participants[1]"),
             Refusal(#"{"participants": [\#(many)]}"#, .invalidField, "participants"),
@@ -117,6 +119,9 @@ struct StrictCooperationTests {
         Refusal(#"{"id": "t-0000000000001", "client": null}"#, .invalidField, "client"),
         Refusal(#"{"id": "t-0000000000001", "client": "a", "client": "a"}"#, .invalidField, "client"),
         Refusal(#"{"id": "t-0000000000001", "client": "a", "token": "0"}"#, .unknownField, "token"),
+        Refusal(#"{"id": "t-0000000000001", "ready": 0}"#, .invalidField, "ready"),
+        Refusal(#"{"id": "t-0000000000001", "ready": false, "reason": ""}"#, .invalidField, "reason"),
+        Refusal(#"{"id": "t-0000000000001", "reason": "it is not saved"}"#, .invalidField, "reason"),
         Refusal(#"{"id": "t-0000000000001", "client": "a""#, .malformedJSON),
     ])
     func `who is ready says who and for what`(refusal: Refusal) throws {

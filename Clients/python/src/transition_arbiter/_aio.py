@@ -51,6 +51,11 @@ class AsyncArbiter:
         await self._open()
         return await self._run(self._flows.ready(id))
 
+    async def veto(self, id: str, *, reason: str | None = None) -> Document:
+        """See `Arbiter.veto`."""
+        await self._open()
+        return await self._run(self._flows.veto(id, reason))
+
     async def read(self, id: str) -> Document:
         """See `Arbiter.read`."""
         return await self._run(self._flows.transition(id))

@@ -583,8 +583,15 @@ class Flows:
 
     def ready(self, id: str) -> Flow[Document]:
         """Says that this client is ready for a transition in which it takes part."""
+        return (yield from self._report({"id": id}))
+
+    def veto(self, id: str, reason: str | None) -> Flow[Document]:
+        """Says that a transition in which this client takes part must not run."""
+        return (yield from self._report({"id": id, "ready": False, **({} if reason is None else {"reason": reason})}))
+
+    def _report(self, body: Mapping[str, Any]) -> Flow[Document]:
         answer = yield from self._in_session(
-            lambda token: self.ask("POST", "/transitions/ready", {"id": id}, headers={SESSION: token}))
+            lambda token: self.ask("POST", "/transitions/ready", body, headers={SESSION: token}))
         return answer.document()
 
     # What there is

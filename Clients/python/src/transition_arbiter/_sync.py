@@ -71,6 +71,15 @@ class Arbiter:
         self._open()
         return self._run(self._flows.ready(id))
 
+    def veto(self, id: str, *, reason: str | None = None) -> Document:
+        """Says that a transition in which this client takes part must not run; only one that may veto is heard.
+
+        Returns the transition, which has ended as ``rejected`` with the reason ``vetoed``. Raises `Refused`, for example with
+        ``too-late`` or ``forbidden``, or `Unreachable`.
+        """
+        self._open()
+        return self._run(self._flows.veto(id, reason))
+
     def read(self, id: str) -> Document:
         """A transition by its id, also one of others, and one that has ended a while ago.
 
