@@ -7,12 +7,14 @@ public struct Participant: Hashable, Sendable, ExpressibleByStringLiteral {
     /// Whether it may say that the transition must not run.
     public var mayVeto: Bool
 
+    /// A participant with the name of its client.
     public init(_ client: String, isRequired: Bool = true, mayVeto: Bool = false) {
         self.client = client
         self.isRequired = isRequired
         self.mayVeto = mayVeto
     }
 
+    /// A required participant, which may not veto.
     public init(stringLiteral client: String) { self.init(client) }
 
     /// The participant as the wire has it.

@@ -84,6 +84,7 @@ public struct TransitionOperation: Hashable, Sendable {
     /// - Parameters:
     ///   - split: the split.
     ///   - topColumn: the last column that goes onto the stack of the primary one; without it, all do.
+    /// - Returns: the operation.
     public static func collapse(_ split: String, topColumn: SplitColumn? = nil) -> Self {
         var members: [String: JSONValue] = ["type": "collapse", "split": .string(split)]
         members["topColumn"] = topColumn.map { .string($0.rawValue) }

@@ -118,7 +118,8 @@ extension Ask {
         case .renew(let id, _): id.rawValue &+ 6
         case .progress(let id, _, _): id.rawValue &+ 7
         case .release(let id, _, _): id.rawValue &+ 8
-        case .report(_, let id, _, _): id.rawValue &+ 9
+        case .report(.ready, let id, _, _): id.rawValue &+ 9
+        case .report(.veto, let id, _, _): id.rawValue &+ 39
         case .perform(let id, _, _, _): id.rawValue &+ 34
         case .openSession: 10
         case .renewSession(let token): token.low &+ 11
@@ -143,7 +144,7 @@ extension Record {
         case .decide(let id, _): id.rawValue &+ 5
         case .perform(let id, _): id.rawValue &+ 34
         case .markReady(let id, _): id.rawValue &+ 6
-        case .veto(let id, _, _): id.rawValue &+ 35
+        case .veto(let id, _, _): id.rawValue &+ 38
         case .markGone(let id, _): id.rawValue &+ 35
         case .openSession(_, _, let id, _, _): id.rawValue &+ 7
         case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)

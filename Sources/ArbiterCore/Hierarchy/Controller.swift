@@ -51,7 +51,7 @@ package struct Controller: Hashable, Sendable {
         /// The columns that stand on the primary's stack, if the split is collapsed.
         package internal(set) var pushed: PushedColumns
 
-        /// - Parameter style: without one, the split has the columns that it needs.
+        /// Columns; without a style, the split has those that it needs.
         package init(
             primary: ControllerID, secondary: ControllerID?, supplementary: ControllerID? = nil,
             isCollapsed: Bool = false, style: SplitStyle? = nil, pushed: PushedColumns = PushedColumns()

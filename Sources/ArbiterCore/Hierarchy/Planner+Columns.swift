@@ -202,7 +202,7 @@ extension Planner {
         }
     }
 
-    /// - Parameter popped: the controllers that leave, the top one first.
+    /// What becomes of the controllers that leave a stack, the top one first.
     func popping(_ popped: some Sequence<ControllerID>, of navigation: ControllerID) -> Popping {
         var popping = Popping()
         let split = hierarchy.splitWithColumns(on: navigation)
@@ -291,6 +291,7 @@ extension Planner {
     ///   - steps: the changes.
     ///   - removed: the controllers that they remove.
     ///   - leaving: the one at the top of those that are popped, if nothing else comes.
+    /// - Returns: the plan.
     func change(
         _ split: ControllerID, by steps: [OperationPlan.Edit], removing removed: [ControllerID] = [],
         leaving: Controller? = nil

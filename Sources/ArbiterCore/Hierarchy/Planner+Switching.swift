@@ -79,12 +79,15 @@ extension Planner {
         return try arrange(order, of: id)
     }
 
+    /// Gives a tabs controller other tabs.
+    ///
     /// - Parameters:
     ///   - order: the new tabs.
     ///   - arrivals: those of them that come in.
     ///   - given: the index of the selected one; without it, the selected one stays selected if it stays.
     ///   - id: the tabs controller.
     /// - Returns: `nil` if neither the tabs nor the selected one would change.
+    /// - Throws: `OperationRefusal` if an index is out of range, or what comes in is there already or too much.
     private func arrange(
         _ order: [ControllerID], bringing arrivals: [Hierarchy] = [], selected given: Int? = nil, of id: ControllerID
     ) throws(OperationRefusal) -> OperationPlan? {
@@ -107,9 +110,18 @@ extension Planner {
         let isMoving = shown != oldShown
         let shows = isMoving && hierarchy.isVisible(id)
         let source = shown.flatMap { shown in arrivals.first { $0.root == shown } } ?? hierarchy
+        // Where they are once some have gone and others have come.
+        let left = old.filter(staying.contains) + arrivals.compactMap(\.root)
+        let arranging: [OperationPlan.Edit] =
+            if order != left {
+                [.arrangeTabs(tabs: id, children: order, selected: selected)]
+            } else if selected != oldSelected || !gone.isEmpty {
+                [.select(tabs: id, index: selected)]
+            } else {
+                []
+            }
         return OperationPlan(
-            steps: gone.map { .remove($0) } + arrivals.map { .insert($0, at: .tab(ofTabs: id)) }
-                + [.arrangeTabs(tabs: id, children: order, selected: selected)],
+            steps: gone.map { .remove($0) } + arrivals.map { .insert($0, at: .tab(ofTabs: id)) } + arranging,
             inserted: arrivals.compactMap(\.root), removed: gone.flatMap(leavers(with:)),
             disappearing: shows ? oldShown.map { hierarchy.visible(from: $0) } ?? [] : [],
             appearing: shows ? shown.map { source.visible(from: $0) } ?? [] : [],

@@ -4,8 +4,8 @@ extension ArbiterStateMachine {
     /// A participant reports that it is ready, or that the transition must not run.
     ///
     /// - Parameters:
-    ///   - id: the transition.
     ///   - readiness: what the participant says.
+    ///   - id: the transition.
     ///   - client: the participant; without it, the client of the session.
     ///   - session: the token of the participant's session.
     ///   - step: the turn.

@@ -176,9 +176,7 @@ enum Turn {
 }
 
 extension Scene {
-    /// What happens if the turn of a request comes with the current hierarchy.
-    ///
-    /// - Parameter rules: those under which it would be granted.
+    /// What happens if the turn of a request comes with the current hierarchy; under these rules it would be granted.
     func turn(of request: TransitionRequest, scope: Scope, under rules: Rules) -> Turn {
         if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
             return .rejected(.scopeGone(gone))

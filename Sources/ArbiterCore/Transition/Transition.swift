@@ -173,12 +173,21 @@ package struct Transition: Hashable, Sendable {
         }
     }
 
-    /// The participants that were not ready when it ran without them or expired because of them.
+    /// The participants that were missing when it ran without them, or ended before it ran.
     package var laggards: [ClientName] {
         switch phase {
         case .queued, .preparing: []
-        case .running, .ended: grant == nil ? [] : participants.filter(\.isMissing).map(\.client)
+        case .running, .ended:
+            grant == nil ? [] : participants.filter(\.isMissing).map(\.client).filter { $0 != vetoer }
         }
+    }
+
+    /// The participant that vetoed it.
+    private var vetoer: ClientName? {
+        guard case .ended(let ending) = phase, case .rejected(.vetoed(let client, _)) = ending.outcome else {
+            return nil
+        }
+        return client
     }
 
     /// Whether an await for the milestone is answered now.

@@ -172,7 +172,7 @@ package struct Problem: Error, Sendable {
             case .notRunning: "The transition does not run yet"
             case .tooLate: "The transition runs already, or is over"
             case .expired: "The transition ended without its owner"
-            case .rejected: "The transition was not possible at its turn"
+            case .rejected: "The transition was not possible"
             case .superseded: "Another ticket took the place of the transition"
             case .revoked: "The transition was taken from its owner"
             case .bodyTooLarge: "The body is too large"

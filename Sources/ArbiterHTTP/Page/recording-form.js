@@ -41,7 +41,7 @@ function isTree(root) {
 
 const isOperation = objectWith({
   type: isText, controller: maybe(either(isText, objectWith({ id: isText }))),
-  controllers: maybe(listOf(either(isText, objectWith({ id: isText })))), index: maybe(isCount), offset: maybe(isNumber),
+  controllers: maybe(listOf(either(isText, objectWith({ id: isText })))), index: maybe(isNumber), offset: maybe(isNumber),
 });
 
 const isTransition = objectWith({

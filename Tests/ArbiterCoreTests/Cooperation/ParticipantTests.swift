@@ -217,6 +217,7 @@ struct ParticipantTests {
         #expect(arbiter.state(of: next) == .running)
         #expect(try arbiter.veto(owner, client: "a", a).outcome == rejection, "a repetition is accepted")
         #expect(arbiter.outline == "nav[list]")
+        #expect(Self.laggards(owner, in: arbiter) == ["b"])
         try arbiter.end(next)
         _ = try arbiter.start(TransitionRequest(operation: .push("editor")))
     }
