@@ -188,6 +188,9 @@ extension Controller.Columns {
         }
     }
 
+    /// The controller that is a column, wherever it is; `nil` if the column is empty.
+    func occupant(of column: SplitColumn) -> ControllerID? { self[column] ?? pushed[column] }
+
     /// The column that a child of the split is.
     package func column(of child: ControllerID) -> SplitColumn? {
         SplitColumn.allCases.first { self[$0] == child }

@@ -6,10 +6,10 @@ extension Planner {
         _ column: SplitColumn, of split: ControllerID, to arrival: Hierarchy?
     ) throws(OperationRefusal) -> OperationPlan? {
         let columns = try columns(of: split, with: column)
-        let top = arrival == nil ? nil : try arrival.map(top(of:))
+        let top = try arrival.map(top(of:))
         if column == .primary, columns.isCollapsed { throw .columnCollapsed(split) }
         if column == .primary, top == nil { throw .primaryNeverEmpty(split) }
-        let old = columns.isCollapsed ? columns[column] ?? columns.pushed[column] : columns[column]
+        let old = columns.occupant(of: column)
         guard top?.id != old else { return nil }
         guard columns.pushed[column] == nil else {
             return try setPushed(column, of: split, columns, to: arrival)
@@ -28,7 +28,7 @@ extension Planner {
     func replace(
         _ old: ControllerID?, of split: ControllerID, with arrival: Hierarchy?, at place: OperationPlan.Place
     ) throws(OperationRefusal) -> OperationPlan {
-        let top = arrival == nil ? nil : try arrival.map(top(of:))
+        let top = try arrival.map(top(of:))
         try checkIn(arrival, below: split, insteadOf: old.map { [$0] } ?? [])
         let shows = hierarchy[split]?.shows(at: place) ?? false
         let isVisible = shows && hierarchy.isVisible(split)
@@ -90,11 +90,11 @@ extension Planner {
         }
         let navigation = columns.primary
         let top = try top(of: arrival)
-        let popped = columns.pushed.secondary.flatMap { stack.lastIndex(of: $0) }.map { stack[$0...].reversed() } ?? []
-        let old = columns.pushed.secondary ?? columns.secondary
-        let leaving = popped.isEmpty ? columns.secondary.map { [$0] } ?? [] : popped
-        var pop = popping(leaving.filter { $0 != old }, of: navigation)
-        let gone = leaving.filter { $0 == old || columns.pushed.column(of: $0) == nil }
+        let old = columns.occupant(of: .secondary)
+        let index = columns.pushed.secondary.flatMap { stack.lastIndex(of: $0) } ?? stack.endIndex
+        let above = stack.dropFirst(index + 1).reversed()
+        var pop = popping(above, of: navigation)
+        let gone = above.filter { columns.pushed.column(of: $0) == nil } + (old.map { [$0] } ?? [])
         try checkPush(of: arrival, top: top, on: navigation, asDetail: true, leaving: freed(by: gone))
         try checkSize(of: [arrival], below: navigation, departing: gone.reduce(0) { $0 + size(of: $1) })
         pop.pushed.secondary = top.id
@@ -112,7 +112,7 @@ extension Planner {
     /// - Returns: `nil` if the column is empty, or shown already.
     func showColumn(_ column: SplitColumn, of split: ControllerID) throws(OperationRefusal) -> OperationPlan? {
         let columns = try columns(of: split, with: column)
-        guard columns.isCollapsed, column == .primary || columns[column] ?? columns.pushed[column] != nil else {
+        guard columns.isCollapsed, columns.occupant(of: column) != nil else {
             return nil
         }
         guard case .navigation(let stack)? = hierarchy[columns.primary]?.content else {

@@ -78,7 +78,8 @@ struct HierarchyColumnTests {
             rule: "without a navigation all are set aside", before: "split(list|detail)",
             operation: .collapse(), after: "split(list|detail)^", disappearing: "detail", anchor: "split"),
         OperationCase(
-            rule: "out of sight nobody is told", before: "tabs{split(nav[list]|detail) *b}", operation: .collapse(),
+            rule: "a collapse out of sight tells nobody", before: "tabs{split(nav[list]|detail) *b}",
+            operation: .collapse(),
             after: "tabs{split(nav[list +detail])^ *b}", anchor: "split"),
         OperationCase(
             rule: "a detail under what the stack presents disappears", before: "split(nav[list]>x|detail)",
