@@ -555,6 +555,38 @@ def test_a_veto(daemon, agent, reason):
     assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "rejected", "vetoed")
 
 
+def test_a_guard(daemon, agent):
+    running = daemon()
+    owner, editor = agent(running, "owner"), agent(running, "editor")
+    pop = {"type": "pop", "navigation": "nav"}
+    owner.ask("declare", scene="main", storyboard={
+        "root": {"id": "nav", "kind": "navigation", "children": ["list", "editor"]}})
+    guard = editor.ask("addGuard", scene="main", controllers=["editor"], onSilence="abort")["guard"]
+    assert (guard["client"], guard["controllers"], guard["onSilence"]) == ("editor", ["editor"], "abort")
+    assert editor.ask("addGuard", scene="main", controllers=["editor"], onSilence="abort")["guard"] == guard
+    editor.ask("follow", scene="main", attached=True, **{"as": "events"})
+    for allows in (False, True):
+        starting = owner.tell("start", scene="main", options={"operation": pop}, **{"as": f"t{allows}"})
+        asked = editor.ask("next", name="transition.preparing", **{"as": "events"})["event"]["data"]
+        assert [(each["client"], each["guard"]) for each in asked["participants"]] == [("editor", guard["id"])]
+        if allows:
+            assert editor.ask("ready", id=asked["id"])["transition"]["state"] == "running"
+            assert starting()["transition"]["state"] == "running"
+            owner.ask("cancel", **{"as": f"t{allows}"})
+        else:
+            editor.ask("veto", id=asked["id"], reason="it is not saved")
+            assert starting()["error"] == "ended"
+    # Who says so is not asked, and neither is a guard that was taken back, twice.
+    forced = owner.ask("start", scene="main", options={"operation": pop, "ignoreGuards": True}, **{"as": "forced"})
+    assert forced["transition"]["state"] == "running"
+    owner.ask("cancel", **{"as": "forced"})
+    held = owner.ask("start", scene="main", **{"as": "bare"})["transition"]
+    assert owner.ask("perform", operation=pop, **{"as": "bare"}) == {"error": "refused", "code": "guarded"}
+    for _ in range(2):
+        editor.ask("removeGuard", scene="main", id=guard["id"])
+    assert owner.ask("perform", operation=pop, **{"as": "bare"})["answer"]["id"] == held["id"]
+
+
 def test_a_participant_whose_session_has_ended(daemon, agent):
     running = daemon("--journal", "memory")
     owner, part = agent(running, "owner"), agent(running, "part")

@@ -73,6 +73,8 @@ export interface TransitionOptions {
   participants?: (string | { client: string; required?: boolean; mayVeto?: boolean })[];
   readySeconds?: number;
   onUnready?: 'proceed' | 'abort';
+  /** Whether it removes what others guard without asking them; it needs the role `design`. */
+  ignoreGuards?: boolean;
   leaseSeconds?: number;
   maxHoldSeconds?: number;
   onExpiry?: 'discard' | 'complete';
@@ -263,6 +265,19 @@ export class Scene {
    */
   patchStoryboard(changes: Document): Promise<Document>;
   /**
+   * Asks to be asked before these controllers, or any above them, are removed, until the session of this client ends: the guard, with its
+   * `id`. There may be no such controllers yet. Then `transition.preparing` names this client among the `participants`, with the `guard`:
+   * answer with `ready` or `veto` within two seconds. Otherwise `onSilence` counts: the transition runs, unless it is `abort`. Whoever
+   * follows the events `attached` keeps the session alive. Asked again, it is the same guard.
+   * @throws Refused, for example `queue-full`; Unreachable
+   */
+  addGuard(controllers: string[], options?: { onSilence?: 'proceed' | 'abort' }): Promise<Document>;
+  /**
+   * Takes a guard back; nothing if it has ended.
+   * @throws Refused, Unreachable
+   */
+  removeGuard(id: string): Promise<void>;
+  /**
    * What would come of `start`, or of `serialize`, now: `wouldRun`, `blockers`, what comes and goes. Nothing changes.
    * @throws Refused for what would be refused; Unreachable
    */
@@ -359,10 +374,10 @@ export class Transition {
    * Gives it the operation, or several as one, that it was begun without, which is applied when it completes: the transition, with what the
    * operation will have `inserted` and `removed`, or `noop` if it would change nothing. Then another one may follow. `expect` is
    * what must hold now. If it is not `animated`, the `duration` is 0 here from now on, though not for others.
-   * @throws Refused if the operation is not possible now, with `already-performed` if it has another one, and with
-   * `outside-scope`; TransitionEnded if it has ended; Unreachable
+   * @throws Refused if the operation is not possible now, with `already-performed` if it has another one, with
+   * `outside-scope`, and, unless it is to `ignoreGuards`, with `guarded`; TransitionEnded if it has ended; Unreachable
    */
-  perform(operation: Operation | Operation[], options?: PerformOptions): Promise<Document>;
+  perform(operation: Operation | Operation[], options?: PerformOptions & { ignoreGuards?: boolean }): Promise<Document>;
   /**
    * Ends it, and applies its operation: the transition, with what was inserted and removed.
    * @throws TransitionEnded if it has ended without its owner; Refused if its gesture was decided otherwise; Unreachable

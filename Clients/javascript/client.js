@@ -958,9 +958,17 @@ export class Arbiter {
     return this.#report({ id, ready: false, ...defined({ reason }) });
   }
 
-  async #report(body) {
-    return documentOf(await this.#inSession(session =>
-      this.ask('POST', '/transitions/ready', body, { headers: { [SESSION]: session } })));
+  #report(body) {
+    return this.#say('POST', '/transitions/ready', body);
+  }
+
+  /** Sets a guard, or removes it. */
+  guard(method, path, body) {
+    return this.#say(method, path, body);
+  }
+
+  async #say(method, path, body) {
+    return documentOf(await this.#inSession(session => this.ask(method, path, body, { headers: { [SESSION]: session } })));
   }
 
   async close() {
@@ -1638,6 +1646,21 @@ export class Scene {
     return documentOf(await this.arbiter.ask('POST', `/transitions/${call}?dryRun=true`, body));
   }
 
+  addGuard(controllers, { onSilence = 'proceed' } = {}) {
+    if (!Array.isArray(controllers)) throw new TypeError('controllers is a list');
+    return this.arbiter.guard('POST', scenePath(this.name, '/guards'), { controllers, onSilence });
+  }
+
+  async removeGuard(id) {
+    if (typeof id !== 'string' || !id) throw new TypeError('The id of a guard is a text');
+    const path = scenePath(this.name, `/guards/${encodeURIComponent(id)}`);
+    try {
+      await this.arbiter.guard('DELETE', path);
+    } catch (error) {
+      if (!['not-found', 'unknown-scene'].includes(error.code)) throw error;
+    }
+  }
+
   async patchStoryboard(changes) {
     return documentOf(await this.arbiter.ask('PATCH', scenePath(this.name, '/storyboard'), changes));
   }
@@ -2053,9 +2076,9 @@ export class Transition {
     return this.#holding.ended;
   }
 
-  async perform(operation, { expect, animated = true } = {}) {
+  async perform(operation, { expect, animated = true, ignoreGuards } = {}) {
     this.signal.throwIfAborted();
-    const performed = await this.#arbiter.perform(this.#ticket, { ...asked(operation), expect });
+    const performed = await this.#arbiter.perform(this.#ticket, { ...asked(operation), expect, ignoreGuards });
     if (!performed.noop) this.#ticket.isAnimated = animated;
     return performed;
   }

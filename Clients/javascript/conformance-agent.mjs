@@ -211,6 +211,12 @@ const commands = {
   },
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
   veto: async command => ({ transition: await arbiter.veto(command.id, { reason: command.reason }) }),
+  addGuard: async ({ scene, controllers, onSilence }) => (
+    { guard: await arbiter.scene(scene).addGuard(controllers, { onSilence }) }),
+  async removeGuard({ scene, id }) {
+    await arbiter.scene(scene).removeGuard(id);
+    return {};
+  },
   declare: async ({ scene, storyboard, dryRun }) => ({ answer: await arbiter.scene(scene).declare(storyboard, { dryRun }) }),
   untilIdle: async ({ scene, id, quiet, timeout }) => (
     { answer: await arbiter.scene(scene).untilIdle({ controller: id, quiet, timeout }) }),

@@ -308,6 +308,14 @@ class Agent:
     def veto(self, command):
         return {"transition": self.arbiter.veto(command["id"], reason=command.get("reason"))}
 
+    def addGuard(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"guard": scene.add_guard(command["controllers"], on_silence=command.get("onSilence", "proceed"))}
+
+    def removeGuard(self, command):
+        self.arbiter.scene(command["scene"]).remove_guard(command["id"])
+        return {}
+
     def declare(self, command):
         scene = self.arbiter.scene(command["scene"])
         return {"answer": scene.declare(command["storyboard"], dry_run=command.get("dryRun", False))}
@@ -583,6 +591,14 @@ class AsyncAgent(Agent):
 
     async def veto(self, command):
         return {"transition": await self.arbiter.veto(command["id"], reason=command.get("reason"))}
+
+    async def addGuard(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"guard": await scene.add_guard(command["controllers"], on_silence=command.get("onSilence", "proceed"))}
+
+    async def removeGuard(self, command):
+        await self.arbiter.scene(command["scene"]).remove_guard(command["id"])
+        return {}
 
     async def awaited(self, answer):
         return {name: await value for name, value in answer.items()}

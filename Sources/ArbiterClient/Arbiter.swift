@@ -105,10 +105,14 @@ public final class Arbiter: Sendable {
     }
 
     private func report(_ body: JSONValue) async throws -> JSONValue {
+        try await say("POST", "/transitions/ready", body).accepted()
+    }
+
+    /// Says something in the session of this client.
+    func say(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> WireAnswer {
         try await inSession { token in
-            try await ask(WireRequest("POST", "/transitions/ready", body, headers: [Self.sessionField: token]))
+            try await ask(WireRequest(method, path, body, headers: [Self.sessionField: token]))
         }
-        .accepted()
     }
 
     /// Ends the session, and with it what is still held: that is lost, as `expired` with the reason `session-lost`.

@@ -93,16 +93,19 @@ public final class HeldTransition: Sendable {
     ///   - operation: what it does to the hierarchy; it touches only what is held.
     ///   - expecting: what must hold now, as `expect` of the wire.
     ///   - isAnimated: whether it is drawn; if not, ``duration`` is zero from now on.
+    ///   - ignoresGuards: whether it may remove what others guard; that needs the role `design`.
     /// - Returns: the transition, with what the operation will have `inserted` and `removed`, or with `noop`.
-    /// - Throws: `ClientError.refused` if the operation is not possible now, with `already-performed` if it has another one, and
-    ///   with `outside-scope`; `ended` if it has ended; `unreachable`; `CancellationError`.
+    /// - Throws: `ClientError.refused` if the operation is not possible now, with `already-performed` if it has another one,
+    ///   with `outside-scope`, and with `guarded`; `ended` if it has ended; `unreachable`; `CancellationError`.
     @discardableResult
     public func perform(
-        _ operation: TransitionOperation, expecting: JSONValue? = nil, isAnimated: Bool = true
+        _ operation: TransitionOperation, expecting: JSONValue? = nil, isAnimated: Bool = true,
+        ignoresGuards: Bool = false
     ) async throws -> JSONValue {
         if let ending { throw ClientError.ended(ending) }
         var fields = operation.members
         fields["expect"] = expecting
+        if ignoresGuards { fields["ignoreGuards"] = true }
         let answer = try await arbiter.act("perform", on: ticket, fields)
         let performed = try answer.accepted()
         if performed["noop"] == true { return performed }

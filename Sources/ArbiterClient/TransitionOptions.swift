@@ -187,6 +187,8 @@ public struct TransitionOptions: Hashable, Sendable {
     public var isInteractive = false
     /// The clients that have to be ready before it runs.
     public var participants: [Participant] = []
+    /// Whether it removes what others guard without asking them; it needs the role `design`.
+    public var ignoresGuards = false
     /// Of the tickets of a scene that wait with the same key, only the newest remains.
     public var coalescingKey: String?
     /// Whether it waits for its turn also in the body of a transition that is in its way, because this code is not what that body
@@ -261,6 +263,7 @@ public struct TransitionOptions: Hashable, Sendable {
         if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
         if isInteractive { members["interactive"] = true }
         if !participants.isEmpty { members["participants"] = .array(participants.map(\.document)) }
+        if ignoresGuards { members["ignoreGuards"] = true }
         if let coalescingKey { members["coalesce"] = ["key": .string(coalescingKey)] }
         var animation = members["animation"]?.object ?? [:]
         if let transitionType { animation["type"] = .string(transitionType) }

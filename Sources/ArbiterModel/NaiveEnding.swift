@@ -30,6 +30,10 @@ package struct NaiveEnding: Hashable {
 }
 
 extension NaiveEnding {
+    package var isVetoed: Bool {
+        if case .vetoed = outcome { true } else { false }
+    }
+
     package init(_ ending: Transition.Ending) {
         outcome = Outcome(ending.outcome)
         isNoop = ending.isNoop

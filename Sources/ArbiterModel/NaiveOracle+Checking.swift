@@ -38,13 +38,15 @@ extension NaiveOracle {
             guard let known = self.scenes[scene.name], known.events == scene.lastEvent.rawValue else {
                 throw Broken(.event, "the last event of \(scene.name) is \(scene.lastEvent)")
             }
+            let guards = machine.guards(of: scene.name)
+            guard known.guards == guards else {
+                throw Broken(.participants, "\(scene.name) has the guards \(guards), not \(known.guards)")
+            }
         }
     }
 
     private func check(_ transition: Transition, _ entry: Entry) throws(Broken) {
-        let members = transition.participants.map {
-            Member(client: $0.client, isRequired: $0.isRequired, state: $0.state)
-        }
+        let members = transition.participants.map { Member($0) }
         guard members == entry.members else {
             throw Broken(.participants, "\(entry.id) has the participants \(members), not \(entry.members)")
         }
@@ -55,7 +57,7 @@ extension NaiveOracle {
             throw Broken(.participants, "\(entry.id) waits for nobody")
         }
         guard transition.session == entry.session, transition.scope == entry.scope,
-            transition.completesAtGrant == entry.completesAtGrant, transition.unmet?.expectation == entry.unmet
+            transition.hasRememberedEnd == entry.hasRememberedEnd, transition.unmet?.expectation == entry.unmet
         else {
             throw Broken(.life, "\(entry.id) has another session, locks something else or is to end otherwise")
         }
@@ -65,7 +67,7 @@ extension NaiveOracle {
         guard interruption == entry.interruption, transition.consent == entry.consent else {
             throw Broken(.life, "\(entry.id) is interrupted otherwise: \(String(describing: interruption))")
         }
-        if let session = transition.session, !entry.completesAtGrant,
+        if let session = transition.session, !entry.hasRememberedEnd,
             !sessions.values.contains(where: { $0.id == session })
         {
             throw Broken(.session, "\(entry.id) outlives \(session)")

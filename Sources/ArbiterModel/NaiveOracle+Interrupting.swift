@@ -36,7 +36,7 @@ extension NaiveOracle {
     }
 
     private func mayInterrupt(_ ticket: Entry, _ victim: Entry) -> Bool {
-        guard victim.isGranted, let consent = victim.consent else { return false }
+        guard victim.isGranted, !victim.hasRememberedEnd, let consent = victim.consent else { return false }
         if victim.priority < ticket.priority { return true }
         // An equal that was granted later stood before it in the line.
         return consent.by == .equal && victim.priority == ticket.priority

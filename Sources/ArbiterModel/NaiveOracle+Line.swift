@@ -33,7 +33,7 @@ extension NaiveOracle {
             else { continue }
             seen += 1
             guard seen <= Limits.coalesced else { break }
-            guard other.state == .queued, !other.completesAtGrant, other.gesture == nil else { continue }
+            guard other.state == .queued, !other.hasRememberedEnd, other.gesture == nil else { continue }
             // The one that stays has no lower priority.
             guard coalescing.keep == .latest ? other.priority <= priority : priority <= other.priority else { continue }
             // Between the two, or between them and the place that would be taken.

@@ -138,15 +138,18 @@ extension NaiveOracle {
                 let isBack = sessions.values.contains { $0.client == entry.members[member].client }
                 if isBack { line[index].members[member].state = .waiting }
             }
-            if entry.completesAtGrant {
-                run(index)
-                close(entry.id, as: .completed)
-            } else if line[index].members.contains(where: \.isMissing) {
-                tell(.transition(.preparing, entry.id), in: entry.scene)
-            } else {
-                run(index)
-            }
+            let asked = entry.request.ignoresGuards ? [] : asked(about: change, by: entry)
+            line[index].members += asked
+            let waits = entry.hasRememberedEnd ? !asked.isEmpty : line[index].members.contains(where: \.isMissing)
+            if waits { tell(.transition(.preparing, entry.id), in: entry.scene) } else { begin(index) }
         }
+    }
+
+    /// Runs a granted transition, and ends it if its owner has ended it before.
+    mutating func begin(_ index: Int) {
+        let entry = line[index]
+        run(index)
+        if entry.hasRememberedEnd { close(entry.id, as: .completed) }
     }
 
     /// Runs a granted transition, and expects its appearance events.
@@ -272,10 +275,11 @@ extension NaiveOracle {
     /// The owner ends its transition.
     package mutating func end(_ id: TransitionID, as outcome: EndOutcome) {
         guard let index = line.firstIndex(where: { $0.id == id }) else { return }
-        switch (outcome, line[index].isGranted) {
-        case (.completed, true): finish(id, as: .completed)
-        case (.completed, false): line[index].completesAtGrant = true
-        case (.cancelled, _): finish(id, as: .cancelled)
+        switch outcome {
+        case .completed where line[index].hasRememberedEnd || line[index].mustWaitToComplete:
+            line[index].hasRememberedEnd = true
+        case .completed: finish(id, as: .completed)
+        case .cancelled: finish(id, as: .cancelled)
         }
     }
 

@@ -21,7 +21,8 @@ package struct NaiveOracle {
         var grantNumber: Int?
         package var interruption: Interruption?
         package var state = TransitionState.queued
-        package var completesAtGrant = false
+        /// Whether its owner has ended it before it could run.
+        package var hasRememberedEnd = false
         /// The condition because of which it is set aside.
         package var unmet: ArbiterCore.Expectation?
         /// Whether another transition has waited for it since its grant.
@@ -51,6 +52,9 @@ package struct NaiveOracle {
     package struct Member: Hashable {
         package let client: ClientName
         package let isRequired: Bool
+        package let mayVeto: Bool
+        /// The guard because of which it is asked.
+        package var asked: Participant.Asked?
         package var state = Participant.State.waiting
     }
 
@@ -82,6 +86,8 @@ package struct NaiveOracle {
     package var appliesListsInPart = false
     /// A planted fault: a column of a collapsed split that is popped is removed.
     package var losesColumns = false
+    /// A planted fault: only those are asked whose guarded controller is the one that an operation names.
+    package var overlooksGuards = false
 
     /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []
@@ -137,6 +143,9 @@ package struct NaiveOracle {
         case .interrupt(let id): interrupt(for: id)
         case .endInterrupted(let id): endInterrupted(id)
         case .markReady(let id, let client): markReady(id, client)
+        case .answerGuards(let id, let session): answerGuards(of: id, in: session)
+        case .addGuard(let scene, let new): add(new, to: scene)
+        case .removeGuard(let scene, let id): removeGuards(of: scene) { $0.id == id }
         case .veto(let id, let client, let reason): veto(id, client, reason)
         case .markGone(let id, let client): part(client, from: id)
         case .timeOutParticipants(let id): timeOutParticipants(of: id)
@@ -195,14 +204,14 @@ package struct NaiveOracle {
             scope: scene(request.scene).resolvedScope(of: request),
             session: request.session.flatMap { sessions[$0]?.id }, consent: scene(request.scene).consent(of: request),
             grantsWhenAsked: replaced?.grantsWhenAsked ?? grants,
-            members: request.participants.map { Member(client: $0.client, isRequired: $0.isRequired) })
+            members: request.participants.map { Member($0) })
         let index = index(since: entry.since, priority: entry.priority)
         if overlooksMoves { entry.clear = clearWays(of: entry, at: index) }
         line.insert(entry, at: index)
     }
 
     /// A session is known in so many scenes, and leaves the one used longest ago.
-    private mutating func visit(_ scene: SceneName, by token: Token) {
+    mutating func visit(_ scene: SceneName, by token: Token) {
         sessions[token]?.scenes.insert(scene)
         guard let visited = sessions[token]?.scenes, visited.count > Limits.scenesOfSession else { return }
         let oldest = visited.min { self.scene($0).lastOrder < self.scene($1).lastOrder }
@@ -238,7 +247,7 @@ package struct NaiveOracle {
 
     // MARK: - Scenes
 
-    private mutating func make(_ name: SceneName) {
+    mutating func make(_ name: SceneName) {
         guard scenes[name] == nil else { return }
         if scenes.count >= limits.scenes {
             let idle = scenes.filter { isForgettable($0.key) }
@@ -256,7 +265,8 @@ package struct NaiveOracle {
     package func isDeclared(_ name: SceneName) -> Bool { scenes[name]?.isDeclared ?? false }
 
     package func isForgettable(_ name: SceneName) -> Bool {
-        scenes[name].map { !$0.isDeclared && $0.tree.nodes.isEmpty } == true && !line.contains { $0.scene == name }
+        scenes[name].map { !$0.isDeclared && $0.tree.nodes.isEmpty && $0.guards.isEmpty } == true
+            && !line.contains { $0.scene == name }
     }
 
     private mutating func forget(_ name: SceneName) {

@@ -6,6 +6,8 @@ package struct NaiveScene {
     package var storyboard = Storyboard.empty
     package var tree = NaiveTree(Hierarchy())
     package var isDeclared = false
+    /// Who is asked before which controllers are removed, in the order in which they were set.
+    package var guards: [Guard] = []
     /// How often it was changed by a patch since it was declared.
     package var patches: UInt64 = 0
     package var revision: UInt64

@@ -13,8 +13,11 @@ enum Ask {
     case renew(TransitionID, token: Token)
     case progress(TransitionID, token: Token, GestureProgress)
     case release(TransitionID, token: Token, GestureRelease)
-    case perform(TransitionID, token: Token, Operation, expecting: [ArbiterCore.Expectation])
+    case perform(
+        TransitionID, token: Token, Operation, expecting: [ArbiterCore.Expectation], ignoresGuards: Bool = false)
     case report(Readiness, on: TransitionID, ClientName, session: Token)
+    case addGuard(SceneName, of: [ControllerID], onSilence: UnreadyAction, session: Token)
+    case removeGuard(SceneName, GuardID, session: Token)
     case openSession(ClientName?, timeToLive: Duration)
     case renewSession(Token)
     case endSession(Token)
@@ -28,10 +31,11 @@ enum Ask {
     var acted: (TransitionID, Token)? {
         switch self {
         case .end(let id, let token, _), .renew(let id, let token), .progress(let id, let token, _),
-            .release(let id, let token, _), .perform(let id, let token, _, _):
+            .release(let id, let token, _), .perform(let id, let token, _, _, _):
             (id, token)
         case .await(let id, let token, _, _, _): token.map { (id, $0) }
-        case .start, .serialize, .dryRun, .awaitIdle, .look, .report, .openSession, .renewSession, .endSession, .attach,
+        case .start, .serialize, .dryRun, .awaitIdle, .look, .report, .addGuard, .removeGuard, .openSession,
+            .renewSession, .endSession, .attach,
             .revoke,
             .declare, .patch, .delete:
             nil
@@ -42,7 +46,8 @@ enum Ask {
     var idempotencyKey: IdempotencyKey? {
         switch self {
         case .start(let request), .serialize(let request, _): request.idempotencyKey
-        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .openSession,
+        case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .addGuard,
+            .removeGuard, .openSession,
             .renewSession,
             .endSession, .attach, .revoke, .declare, .patch, .delete:
             nil
@@ -54,7 +59,8 @@ enum Ask {
         switch self {
         case .start, .serialize, .end, .renew, .progress, .release, .perform: true
         case .await(_, let token, _, _, _): token != nil
-        case .dryRun, .awaitIdle, .look, .report, .openSession, .renewSession, .endSession, .attach, .revoke, .declare,
+        case .dryRun, .awaitIdle, .look, .report, .addGuard, .removeGuard, .openSession, .renewSession, .endSession,
+            .attach, .revoke, .declare,
             .patch,
             .delete:
             false

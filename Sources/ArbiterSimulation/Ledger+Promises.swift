@@ -99,13 +99,18 @@ extension Ledger {
         truncateSessions(to: sequence)
         entries.removeAll { $0.created > sequence }
         for index in entries.indices {
-            if let grant = entries[index].grant, grant.sequence > sequence { entries[index].grant = nil }
+            if let grant = entries[index].grant, grant.sequence > sequence {
+                entries[index].grant = nil
+                entries[index].asked = []
+            }
             if let ran = entries[index].ran, ran > sequence { entries[index].ran = nil }
             if let gesture = entries[index].gesture, gesture.sequence > sequence { entries[index].gesture = nil }
             if let performed = entries[index].performed, performed.sequence > sequence {
                 entries[index].performed = nil
             }
             entries[index].readied.removeAll { $0.sequence > sequence }
+            entries[index].answered.removeAll { $0.sequence > sequence }
+            entries[index].withdrawn.removeAll { $0.sequence > sequence }
             if let ending = entries[index].ending, ending.sequence > sequence {
                 entries[index].ending = nil
                 if entries[index].grant != nil {

@@ -17,6 +17,11 @@ struct Ledger {
         /// The operation that it was given while it ran.
         var performed: (operation: Operation, sequence: UInt64)?
         var readied: [(client: ClientName, sequence: UInt64)] = []
+        /// Those who were asked at its grant because they guard something, and the sessions that were ready.
+        var asked: [NaiveOracle.Member] = []
+        var answered: [(session: SessionID, sequence: UInt64)] = []
+        /// The guards that have ended before they were answered for.
+        var withdrawn: [(guard: GuardID, sequence: UInt64)] = []
         var ending: (outcome: TransitionOutcome, at: Instant, sequence: UInt64)?
         var forgotten: UInt64?
         var told = Told()
@@ -140,11 +145,23 @@ struct Ledger {
         case .endSession(let id, _): close(id, sequence: sequence)
         case .distrust, .skipFences:
             lastFence = Fence(rawValue: lastFence.rawValue + Limits.fenceJump)
-        case .end, .revoke, .veto, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed,
+        case .removeGuard(_, let id):
+            for index in entries.indices where entries[index].isPreparing { withdraw(id, from: index, sequence) }
+        case .answerGuards(let id, let session):
+            if let index = index(of: id) { entries[index].answered.append((session, sequence)) }
+        case .end, .revoke, .veto, .addGuard, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed,
             .timeOutParticipants,
             .interrupt, .endInterrupted, .adopt, .resume,
             .stop:
             break
+        }
+    }
+
+    /// A guard has ended; nobody speaks for it any more in a transition, unless somebody has already.
+    private mutating func withdraw(_ id: GuardID, from index: Int, _ sequence: UInt64) {
+        for case let asked? in entries[index].asked.map(\.asked) where asked.by == id {
+            if entries[index].answered.contains(where: { $0.session == asked.session }) { continue }
+            entries[index].withdrawn.append((id, sequence))
         }
     }
 

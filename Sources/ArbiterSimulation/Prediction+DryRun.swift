@@ -9,9 +9,8 @@ struct Trial {
     let outcome: Outcome
 
     enum Outcome {
-        /// With what its completion changes, all appearance events, the type of its animation, and whom it interrupts at once.
-        case granted(
-            NaiveEnding.Change?, appearance: [AppearanceEvent], TransitionTypeName?, interrupting: Set<TransitionID>)
+        /// With whom it interrupts at once.
+        case granted(Granted, interrupting: Set<TransitionID>)
         case noop
         /// All who are in the way, of whom the answer names the first.
         case blocked(Set<TransitionID>)
@@ -22,16 +21,26 @@ struct Trial {
         case setAside(ArbiterCore.Expectation)
     }
 
+    struct Granted {
+        let change: NaiveEnding.Change?
+        let appearance: [AppearanceEvent]
+        let type: TransitionTypeName?
+        let guards: [Participant.Asked]
+
+        func fits(_ preview: DryRun.Preview) -> Bool {
+            change?.inserted == preview.plan?.inserted && change?.removed == preview.plan?.removed
+                && appearance == preview.appearance && type == preview.animation?.type
+                && guards == preview.participants.compactMap(\.asked)
+        }
+    }
+
     /// Whether an answer says this.
     func fits(_ dryRun: DryRun) -> Bool {
         guard dryRun.revision.rawValue == revision else { return false }
         switch (outcome, dryRun.outcome) {
-        case (.granted(let change, let appearance, let type, []), .granted(let preview)):
-            return change?.inserted == preview.plan?.inserted && change?.removed == preview.plan?.removed
-                && appearance == preview.appearance && type == preview.animation?.type
-        case (.granted(let change, let appearance, let type, let victims), .grantedInterrupting(let named, let preview)):
-            return change?.inserted == preview.plan?.inserted && change?.removed == preview.plan?.removed
-                && appearance == preview.appearance && type == preview.animation?.type && victims == Set(named)
+        case (.granted(let granted, []), .granted(let preview)): return granted.fits(preview)
+        case (.granted(let granted, let victims), .grantedInterrupting(let named, let preview)):
+            return granted.fits(preview) && victims == Set(named)
         case (.interrupting(let victims, let blockers), .interrupting(let named, let inTheWay)):
             return victims == Set(named) && victims.count == named.count && blockers.isSuperset(of: inTheWay)
                 && inTheWay.count == min(blockers.count, Limits.blockersShown)
@@ -64,7 +73,8 @@ extension Rulebook {
             case .success(let found): outcome = found
             case .failure(let refusal): return Prediction(verdict: .refused(refusal.refusal))
             }
-        case .parked, .progress, .performed, .session, .attached, .declared, .done, .dryRun, .idleness, .unavailable:
+        case .parked, .progress, .performed, .session, .attached, .declared, .done, .guarding, .dryRun, .idleness,
+            .unavailable:
             preconditionFailure("\(real.verdict) is predicted for a request that does not wait")
         }
         var prediction = Prediction(verdict: .dryRun)
@@ -96,11 +106,15 @@ extension Rulebook {
         }
         let type = after[id]?.type
         let beginning = after.appearance(because: id)
-        after.apply(.end(id, token: Token(high: 0, low: 0), .completed))
+        let guards = after[id]?.members.compactMap(\.asked) ?? []
+        after.forgetStep()
+        after.close(id, as: .completed)
         let change = after.endings.first { $0.id == id }?.ending.change
         return .success(
             .granted(
-                change, appearance: beginning + after.appearance(because: id), type, interrupting: victims))
+                Trial.Granted(
+                    change: change, appearance: beginning + after.appearance(because: id), type: type, guards: guards),
+                interrupting: victims))
     }
 
     /// The unfinished transitions that conflict with a request and are granted or before it, each asked for alone.

@@ -1,7 +1,7 @@
 internal import ArbiterCore
 internal import ArbiterModel
 
-// Requests of owners and participants.
+// Requests of owners.
 
 extension Rulebook {
     func end(_ entry: Ledger.Entry, _ given: EndOutcome?, _ token: Token) -> Prediction {
@@ -14,7 +14,7 @@ extension Rulebook {
         }
         let needed: GestureDecision = outcome == .completed ? .finish : .cancel
         if let decided = entry.gesture?.decided, decided.decision != needed { return refused(.alreadyDecided) }
-        if oracle[entry.id]?.completesAtGrant == true {
+        if oracle[entry.id]?.hasRememberedEnd == true {
             return outcome == .cancelled ? refused(.alreadyEnded) : Prediction(verdict: .transition(entry.id))
         }
         return Prediction(verdict: .transition(entry.id), record: .end(entry.id, token: token, outcome))
@@ -59,7 +59,7 @@ extension Rulebook {
         }
         if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
         let decision = decision(of: release, entry)
-        if decision == .cancel, oracle[entry.id]?.completesAtGrant == true { return refused(.alreadyEnded) }
+        if decision == .cancel, oracle[entry.id]?.hasRememberedEnd == true { return refused(.alreadyEnded) }
         let fraction = entry.isQueued ? 0 : release.fraction ?? entry.progress?.fraction ?? 0
         let gesture = DecidedGesture(
             decision: decision, fraction: fraction, completionSpeed: release.completionSpeed)
@@ -67,7 +67,7 @@ extension Rulebook {
     }
 
     func perform(
-        _ entry: Ledger.Entry, _ operation: Operation, _ expectations: [ArbiterCore.Expectation]
+        _ entry: Ledger.Entry, _ operation: Operation, _ expectations: [ArbiterCore.Expectation], ignoresGuards: Bool
     ) -> Prediction {
         if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
         guard entry.ran != nil, let running = oracle[entry.id] else { return refused(.notRunning) }
@@ -81,13 +81,15 @@ extension Rulebook {
         request.operation = operation
         request.expectations = expectations
         if let refusal = refusalToLock(request) { return refused(refusal) }
+        let change: NaiveChange?
         switch oracle.turn(of: request, running.scope) {
         case .rejected(let outcome): return refused(Verdict.Refusal(outcome) ?? .outOfRoom)
         case .setAside(let unmet): return refused(.expectationFailed(unmet))
         case .noop: return Prediction(verdict: .performed(isNoop: true))
-        case .granted: break
+        case .granted(let granted): change = granted
         }
         guard oracle.holds(running, operation) else { return refused(.outsideScope) }
+        if !ignoresGuards, oracle.isGuarded(change, from: running) { return refused(.guarded) }
         return Prediction(verdict: .performed(isNoop: false), record: .perform(entry.id, operation))
     }
 
@@ -100,29 +102,6 @@ extension Rulebook {
             case .velocity: (release.velocity ?? entry.progress?.velocity ?? 0) > 0
             }
         return isFinished ? .finish : .cancel
-    }
-
-    func report(
-        _ readiness: Readiness, on id: TransitionID, _ client: ClientName, _ token: Token
-    ) -> Prediction {
-        guard let entry = ledger[id], entry.forgotten == nil else { return refused(.unknownTransition) }
-        guard let session = oracle.sessions[token] else { return refused(.unknownSession) }
-        guard session.client == client,
-            let participant = entry.request.participants.first(where: { $0.client == client })
-        else { return refused(.notAParticipant) }
-        if case .veto = readiness, !participant.mayVeto { return refused(.mayNotVeto) }
-        if entry.isQueued { return refused(.notRunning) }
-        if case .veto(let reason) = readiness {
-            if entry.isPreparing {
-                return Prediction(verdict: .transition(id), record: .veto(id, by: client, reason))
-            }
-            guard case .rejected(.vetoed(client, _)) = entry.ending?.outcome else { return refused(.tooLate) }
-            return Prediction(verdict: .transition(id))
-        }
-        let isReady = entry.readied.contains { $0.client == client }
-        guard entry.isPreparing else { return isReady ? Prediction(verdict: .transition(id)) : refused(.tooLate) }
-        let record = Record.markReady(id, client: client)
-        return Prediction(verdict: .transition(id), record: isReady ? nil : record)
     }
 }
 

@@ -48,8 +48,11 @@ struct Rulebook {
         case .renew(let id, let token): owned(id, token: token) { renew($0) }
         case .progress(let id, let token, let progress): owned(id, token: token) { self.progress($0, progress) }
         case .release(let id, let token, let release): owned(id, token: token) { self.release($0, release) }
-        case .perform(let id, let token, let operation, let expectations):
-            owned(id, token: token) { perform($0, operation, expectations) }
+        case .perform(let id, let token, let operation, let expectations, let ignoresGuards):
+            owned(id, token: token) { perform($0, operation, expectations, ignoresGuards: ignoresGuards) }
+        case .addGuard(let scene, let controllers, let onSilence, let token):
+            addGuard(of: controllers, in: scene, onSilence, token, drawn)
+        case .removeGuard(let scene, let id, let token): removeGuard(id, of: scene, token)
         case .report(let readiness, let id, let client, let session): report(readiness, on: id, client, session)
         case .openSession(let client, let timeToLive): openSession(client, timeToLive, drawn)
         case .renewSession(let token):
@@ -71,12 +74,15 @@ struct Rulebook {
         var transition = TransitionID(rawValue: 0)
         var session = SessionID(rawValue: 0)
         var token = Token(high: 0, low: 0)
+        var guarding = GuardID(rawValue: 0)
 
         init(_ record: Record?) {
             switch record {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
-            case .end, .revoke, .decide, .perform, .interrupt, .endInterrupted, .markReady, .veto, .markGone,
+            case .addGuard(_, let new): guarding = new.id
+            case .end, .revoke, .decide, .perform, .interrupt, .endInterrupted, .markReady, .veto, .answerGuards,
+                .removeGuard, .markGone,
                 .endSession,
                 .declare, .patch, .delete,
                 .expire,

@@ -25,6 +25,7 @@ struct Replica {
         oracle.asideBlocks = fault == .blockingAside
         oracle.appliesListsInPart = fault == .partialList
         oracle.losesColumns = fault == .lostColumn
+        oracle.overlooksGuards = fault == .overlookedGuard
         oracles = [0: oracle]
     }
 

@@ -69,6 +69,7 @@ extension Simulation {
         }
         if chance.isOnce(in: 3) { request.session = clients[client].sessions.randomElement(using: &chance) }
         // Otherwise the engine names the client of the session.
+        if chance.isOnce(in: 16) { request.ignoresGuards = true }
         if request.session != nil, chance.isOnce(in: 2) { request.client = Self.names[client] }
         if !chance.isOnce(in: 3) {
             lastKey += 1
@@ -207,9 +208,7 @@ extension Simulation {
         case .serialize(let request, _):
             try send(.start(request), from: client)
         case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .perform, .report,
-            .openSession,
-            .renewSession,
-            .endSession, .attach, .declare, .patch, .delete:
+            .addGuard, .removeGuard, .openSession, .renewSession, .endSession, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) has no key")
         }
     }

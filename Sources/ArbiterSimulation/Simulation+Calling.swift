@@ -70,12 +70,18 @@ extension Simulation {
             engine.progress(id, token: token, progress, completion: mailbox.answer(number, Reply.progress))
         case .release(let id, let token, let release):
             engine.release(id, token: token, release, completion: transition)
-        case .perform(let id, let token, let operation, let expectations):
+        case .perform(let id, let token, let operation, let expectations, let ignoresGuards):
             engine.perform(
-                id, token: token, operation, expecting: expectations,
+                id, token: token, operation, expecting: expectations, ignoresGuards: ignoresGuards,
                 completion: mailbox.answer(number, Reply.performed))
         case .report(let readiness, let id, let client, let session):
             engine.report(readiness, on: id, client: client, session: session, completion: transition)
+        case .addGuard(let scene, let controllers, let onSilence, let session):
+            engine.addGuard(
+                of: controllers, in: scene, onSilence: onSilence, session: session,
+                completion: mailbox.answer(number, Reply.guarding))
+        case .removeGuard(let scene, let id, let session):
+            engine.removeGuard(id, of: scene, session: session, completion: mailbox.answer(number) { _ in .done })
         case .openSession, .renewSession, .endSession, .attach: callForSession(ask, number: number)
         case .declare(let scene, let storyboard, let precondition):
             engine.declare(
@@ -98,7 +104,8 @@ extension Simulation {
         case .endSession(let token): engine.endSession(token, completion: session)
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
         case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
-            .report, .revoke,
+            .report, .addGuard, .removeGuard,
+            .revoke,
             .declare, .patch,
             .delete:
             preconditionFailure("\(ask) is not about a session")

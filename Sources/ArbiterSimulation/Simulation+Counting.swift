@@ -35,7 +35,9 @@ extension Simulation {
     mutating func count(_ verdict: Verdict, _ ask: Ask, isNew: Bool) {
         statistics.count(.asks)
         switch verdict {
-        case .done: statistics.count(.deleted)
+        case .done:
+            if case .removeGuard = ask { statistics.count(.guardsRemoved) } else { statistics.count(.deleted) }
+        case .guarding: statistics.count(.guardsSet)
         case .declared: statistics.count(.declared)
         case .session, .attached: countSession(ask)
         case .progress(let isApplied): statistics.count(isApplied ? .progress : .lateProgress)
@@ -58,7 +60,8 @@ extension Simulation {
         case .attach: statistics.count(.attachments)
         case .endSession: statistics.count(.sessionsEnded)
         case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
-            .report, .revoke,
+            .report, .addGuard, .removeGuard,
+            .revoke,
             .declare, .patch,
             .delete:
             break
@@ -71,12 +74,13 @@ extension Simulation {
         case .start(let request), .serialize(let request, _):
             if !isNew { statistics.count(.repeatedRequests) }
             if isNew, ledger.hasKey(of: request, elsewhereAt: now) { statistics.count(.keysElsewhere) }
-        case .end: if isNew, oracle[id]?.isGranted == false { statistics.count(.rememberedEnds) }
+        case .end: if isNew, oracle[id]?.mustWaitToComplete == true { statistics.count(.rememberedEnds) }
         case .release: statistics.count(oracle[id]?.isGranted == true ? .released : .releasedEarly)
         case .report(.ready, _, _, _): statistics.count(.readied)
         case .report: break
         case .look: statistics.count(.looks)
-        case .dryRun, .await, .awaitIdle, .renew, .progress, .perform, .openSession, .renewSession, .endSession,
+        case .dryRun, .await, .awaitIdle, .renew, .progress, .perform, .addGuard, .removeGuard, .openSession,
+            .renewSession, .endSession,
             .revoke, .attach,
             .declare, .patch,
             .delete:
@@ -104,6 +108,9 @@ extension Statistics.Figure {
         case .tooLate: self = .tooLate
         case .notAParticipant: self = .strangers
         case .mayNotVeto: self = .vetoesWithoutRight
+        case .namelessSession, .unknownGuard, .foreignGuard: self = .foreignGuards
+        case .tooManyGuards: self = .tooManyGuards
+        case .guarded: self = .guardedPerforms
         case .recovering: self = .recovering
         case .idempotencyKeyReused: self = .reusedKeys
         case .queueFull: self = .queueFull

@@ -43,10 +43,11 @@ extension Simulation {
     }
 
     private func checkMayHold(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
-        if entry.heardAt.advanced(by: entry.lease) <= now, !isOwnerParked(on: entry) {
+        let completes = oracle[entry.id]?.hasRememberedEnd == true
+        if entry.heardAt.advanced(by: entry.lease) <= now, !completes, !isOwnerParked(on: entry) {
             throw Broken(.decision, "\(entry.id) runs on after its lease")
         }
-        if let hold = entry.request.maxHold, let since = entry.grantedAt, since.advanced(by: hold) <= now {
+        if let hold = entry.request.maxHold, !completes, let since = entry.grantedAt, since.advanced(by: hold) <= now {
             throw Broken(.decision, "\(entry.id) runs for longer than it may")
         }
         if let since = entry.interruptedSince, let grace = oracle[entry.id]?.interruption?.grace,
@@ -54,13 +55,15 @@ extension Simulation {
         {
             throw Broken(.decision, "\(entry.id) runs on after its grace")
         }
-        if entry.isPreparing, let since = entry.preparingSince, since.advanced(by: entry.request.ready) <= now {
+        if entry.isPreparing, let since = entry.preparingSince, let time = oracle[entry.id]?.timeToPrepare,
+            since.advanced(by: time) <= now
+        {
             throw Broken(.decision, "\(entry.id) waits on for its participants")
         }
     }
 
     private func checkMayWait(_ entry: Ledger.Entry, at now: Instant) throws(Broken) {
-        let completes = oracle[entry.id]?.completesAtGrant == true
+        let completes = oracle[entry.id]?.hasRememberedEnd == true
         guard !completes || oracle[entry.id]?.unmet != nil else { return }
         if let queue = entry.request.queue, entry.requestedAt.instant.advanced(by: queue) <= now {
             throw Broken(.decision, "\(entry.id) waits for longer than it was ready to")
@@ -103,8 +106,8 @@ extension Simulation {
                 throw Broken(.decision, "\(id) expires: \(reason.rawValue)")
             }
         case .timeOutParticipants(let id):
-            guard let entry = ledger[id], entry.isPreparing,
-                entry.preparingSince.map({ $0.advanced(by: entry.request.ready) <= now }) ?? false
+            guard let entry = ledger[id], entry.isPreparing, let time = oracle[id]?.timeToPrepare,
+                entry.preparingSince.map({ $0.advanced(by: time) <= now }) ?? false
             else { throw Broken(.decision, "\(id) runs before its participants are late") }
         case .endInterrupted(let id):
             guard let since = ledger[id]?.interruptedSince, let grace = oracle[id]?.interruption?.grace,
@@ -121,7 +124,7 @@ extension Simulation {
         case .stop:
             guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
         case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .perform, .markReady,
-            .veto,
+            .veto, .answerGuards, .addGuard, .removeGuard,
             .interrupt, .markGone, .adopt, .distrust, .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")
         }
@@ -134,19 +137,20 @@ extension Simulation {
 
     private func isFair(_ reason: ExpiryReason, for entry: Ledger.Entry) -> Bool {
         let isAlone = !isOwnerParked(on: entry)
-        let completesAtGrant = oracle[entry.id]?.completesAtGrant == true
+        let completes = oracle[entry.id]?.hasRememberedEnd == true
         return switch reason {
-        case .lease: !entry.isQueued && isAlone
+        case .lease: !entry.isQueued && !completes && isAlone
         case .hold:
-            !entry.isQueued
+            !entry.isQueued && !completes
                 && (entry.request.maxHold.flatMap { hold in entry.grantedAt.map { $0.advanced(by: hold) <= now } }
                     ?? false)
         case .unclaimed:
-            !entry.isQueued && (entry.request.session == nil || entry.claims) && isAlone && !entry.isClaimed
+            !entry.isQueued && !completes && (entry.request.session == nil || entry.claims) && isAlone
+                && !entry.isClaimed
                 && entry.grantedAt.map { claimTime(of: entry, since: $0) <= now } ?? false
-        case .abandoned: entry.isQueued && !completesAtGrant && entry.request.session == nil && isAlone
+        case .abandoned: entry.isQueued && !completes && entry.request.session == nil && isAlone
         case .queueTimeout:
-            entry.isQueued && (!completesAtGrant || oracle[entry.id]?.unmet != nil)
+            entry.isQueued && (!completes || oracle[entry.id]?.unmet != nil)
                 && entry.request.queue.map { entry.requestedAt.instant.advanced(by: $0) <= now } ?? false
         case .sessionLost, .participants: false
         }

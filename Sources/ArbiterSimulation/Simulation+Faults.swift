@@ -12,7 +12,9 @@ extension Simulation {
         case .serialize(let request, let wait): .serialize(faulty(request), wait: wait)
         case .end(let id, let token, let outcome): faultyEnd(of: id, token, outcome)
         case .renew(let id, let token): .renew(id, token: heard(token, of: id))
-        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .perform, .report, .openSession,
+        case .start, .dryRun, .await, .awaitIdle, .look, .progress, .release, .perform, .report, .addGuard,
+            .removeGuard,
+            .openSession,
             .renewSession,
             .endSession,
             .revoke,
@@ -34,7 +36,7 @@ extension Simulation {
             .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
             .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
             .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow, .overtakenGrant, .ignoredPriority,
-            .uselessInterruption, .blockingAside, .partialList, .lostColumn:
+            .uselessInterruption, .blockingAside, .partialList, .lostColumn, .overlookedGuard:
             break
         }
         return heard

@@ -57,7 +57,8 @@ extension Simulation {
         (observed, observedAt) = (entry.sequence, entry.moment)
         statistics.count(.records)
         switch entry.record {
-        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .veto, .openSession,
+        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
+            .removeGuard, .openSession,
             .endSession(_, .ended),
             .declare,
             .patch, .delete:
@@ -162,22 +163,24 @@ extension Simulation {
             vigils.close(id)
             if ending == .expired { statistics.count(.sessionsExpired) }
         }
-        if case .timeOutParticipants(let id) = record {
+        if case .timeOutParticipants(let id) = record, let late = oracle[id] {
             // A transition that expires for want of its participants never ran.
-            switch oracle[id]?.request.onUnready {
-            case .abort: holds.relinquish(id)
-            case .proceed: statistics.count(.ranWithoutLaggards)
-            case nil: break
-            }
+            if late.abortsOnSilence { holds.relinquish(id) } else { statistics.count(.ranWithoutLaggards) }
         }
+        if case .answerGuards = record { statistics.count(.answeredForAll) }
         if let predicted { replica.oracle = predicted } else { replica.oracle.apply(record) }
-        // Who consents to be interrupted knows that its lease does not protect it.
-        for (id, ending) in oracle.endings where ending.interruptedBy != nil { holds.relinquish(id) }
+        // Who consents to be interrupted knows that its lease does not protect it; and one that is vetoed never ran.
+        for (id, ending) in oracle.endings where ending.interruptedBy != nil || ending.isVetoed { holds.relinquish(id) }
         let lease = record.request.map { oracle.scene($0.scene).storyboard.defaults.lease } ?? .zero
         let moment = observedAt ?? Moment(instant: now, timestamp: Timestamp(milliseconds: 0))
         ledger.note(record, at: moment, sequence: observed, lease: lease)
         if case .openSession(_, let timeToLive, let id, _, _) = record {
             vigils.open(id, timeToLive: timeToLive, at: now)
+        }
+        for id in oracle.granted {
+            guard let granted = oracle[id], granted.isMissingGuards, let index = ledger.index(of: id) else { continue }
+            ledger.entries[index].asked = granted.members.filter { $0.asked != nil }
+            statistics.count(granted.hasRememberedEnd ? .askedAtTurn : .asked)
         }
         noteIdling(after: record)
     }
@@ -201,7 +204,8 @@ extension Record {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
-        case .end, .revoke, .decide, .perform, .markReady, .veto, .markGone, .openSession, .endSession, .declare,
+        case .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard, .removeGuard, .markGone,
+            .openSession, .endSession, .declare,
             .patch,
             .delete, .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:
@@ -217,7 +221,8 @@ extension Ask {
     fileprivate var scene: SceneName? {
         switch self {
         case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.scene
-        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .openSession,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .addGuard, .removeGuard,
+            .openSession,
             .renewSession,
             .endSession,
             .revoke, .attach, .declare, .patch, .delete:
@@ -230,7 +235,8 @@ extension Ask {
         switch self {
         case .start(let request), .serialize(let request, _), .dryRun(let request, _): request.client
         case .openSession(let client, _): client
-        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .renewSession,
+        case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .addGuard, .removeGuard,
+            .renewSession,
             .endSession,
             .revoke,
             .attach,

@@ -25,6 +25,30 @@ extension Simulation {
         }
     }
 
+    /// A client guards controllers of a scene, mostly such as there are, or takes a guard back.
+    mutating func guardSomething() throws(Broken) {
+        guard let client = someClient(where: { !$0.sessions.isEmpty }),
+            let session = clients[client].sessions.randomElement(using: &chance)
+        else { return }
+        let scene = someScene()
+        if chance.isOnce(in: 4), let known = oracle.scene(scene).guards.randomElement(using: &chance) {
+            let own = clients[client].sessions.first { oracle.sessions[$0]?.id == known.session }
+            return try send(.removeGuard(scene, known.id, session: own ?? guessed(session)), from: client)
+        }
+        let known = oracle.scene(scene).tree.nodes.keys.sorted { $0.description < $1.description }
+        var controllers: [ControllerID] = []
+        for _ in 0..<Int.random(in: 1...3, using: &chance) {
+            let id = chance.isOnce(in: 6) ? chance.name() : chance.pick(known, or: chance.name())
+            if !controllers.contains(id) { controllers.append(id) }
+        }
+        // So many that hardly another one has room.
+        if chance.isOnce(in: 12) { controllers += (1...60).map { ControllerID(unchecked: "other-\($0)") } }
+        try send(
+            .addGuard(
+                scene, of: controllers, onSilence: chance.isOnce(in: 2) ? .abort : .proceed, session: guessed(session)),
+            from: client)
+    }
+
     /// A connection attached to a session closes.
     mutating func hangUp() throws(Broken) {
         guard !connections.isEmpty else { return }

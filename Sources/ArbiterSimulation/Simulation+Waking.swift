@@ -33,7 +33,9 @@ extension Simulation {
                 throw Broken(.reply, "\(ask) parks on nothing")
             }
             target = (id, .granted, wait)
-        case .start, .dryRun, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .openSession,
+        case .start, .dryRun, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .addGuard,
+            .removeGuard,
+            .openSession,
             .renewSession,
             .endSession,
             .revoke, .attach, .declare, .patch, .delete:
@@ -143,6 +145,8 @@ extension Simulation {
             if oracle[id]?.interruption != nil { ledger.noteInterruptionIsKnown(id) }
         case .start(let request), .serialize(let request, _):
             if let session = request.session.flatMap({ oracle.sessions[$0] }) { vigils.hear(session.id, at: now) }
+        case .addGuard(_, _, _, let token), .removeGuard(_, _, let token):
+            if let id = oracle.sessions[token]?.id { vigils.hear(id, at: now) }
         case .report(_, let id, _, let token):
             guard let entry = ledger[id], entry.forgotten == nil, let session = oracle.sessions[token]?.id else {
                 break
@@ -167,7 +171,8 @@ extension Record {
     fileprivate var newTransition: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
-        case .end, .revoke, .decide, .perform, .markReady, .veto, .markGone, .openSession, .endSession, .declare,
+        case .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard, .removeGuard, .markGone,
+            .openSession, .endSession, .declare,
             .patch,
             .delete, .expire, .interrupt, .endInterrupted,
             .expireUnclaimed, .timeOutParticipants, .adopt, .distrust, .skipFences, .resume, .stop:

@@ -139,7 +139,9 @@ extension Simulation {
             }
         let expectations = chance.isOnce(in: 3) ? chance.expectations(of: scene) : []
         try send(
-            .perform(owned.id, token: guessed(owned.token), operation, expecting: expectations), from: client)
+            .perform(
+                owned.id, token: guessed(owned.token), operation, expecting: expectations,
+                ignoresGuards: chance.isOnce(in: 4)), from: client)
     }
 
     // MARK: - Participants
@@ -149,12 +151,15 @@ extension Simulation {
         let waiting = oracle.line.filter { $0.state == .preparing || chance.isOnce(in: 6) }.map(\.id)
         let known = waiting.isEmpty || chance.isOnce(in: 8) ? ledger.entries.map(\.id) : waiting
         guard let entry = known.randomElement(using: &chance).flatMap({ ledger[$0] }) else { return }
-        let invited = entry.request.participants.map(\.client)
+        let invited = entry.request.participants.map(\.client) + entry.asked.map(\.client)
         let name = chance.isOnce(in: 12) ? nil : invited.randomElement(using: &chance)
-        guard let client = name.flatMap(Self.names.firstIndex) ?? someClient(),
-            isAwake(client),
-            let session = clients[client].sessions.randomElement(using: &chance)
-        else { return }
+        guard let client = name.flatMap(Self.names.firstIndex) ?? someClient(), isAwake(client) else { return }
+        let opened = oracle.sessions
+        let asked = clients[client].sessions.filter { token in
+            entry.asked.contains { $0.asked?.session == opened[token]?.id }
+        }
+        let sessions = asked.isEmpty || chance.isOnce(in: 4) ? clients[client].sessions : asked
+        guard let session = sessions.randomElement(using: &chance) else { return }
         let readiness: Readiness =
             chance.isOnce(in: 4) ? .veto(chance.isOnce(in: 2) ? GivenReason("it is not saved") : nil) : .ready
         try send(

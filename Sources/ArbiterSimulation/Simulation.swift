@@ -128,7 +128,8 @@ package struct Simulation: ~Copyable {
         case 570..<600: try deliverLate()
         case 600..<650: try commit()
         case 650..<730: if chance.isOnce(in: 3), hasInterrupted { try performSomething() } else { try letTimePass() }
-        case 730..<760: try openSession()
+        case 730..<750: try openSession()
+        case 750..<760: try guardSomething()
         case 760..<805: try speakForSession()
         case 805..<815: try hangUp()
         case 815..<860: try moveFinger()

@@ -120,7 +120,9 @@ extension Ask {
         case .release(let id, _, _): id.rawValue &+ 8
         case .report(.ready, let id, _, _): id.rawValue &+ 9
         case .report(.veto, let id, _, _): id.rawValue &+ 39
-        case .perform(let id, _, _, _): id.rawValue &+ 34
+        case .perform(let id, _, _, _, _): id.rawValue &+ 34
+        case .addGuard(let scene, let controllers, _, _): scene.subject &+ 40 &+ UInt64(controllers.count)
+        case .removeGuard(_, let id, _): id.rawValue &+ 41
         case .openSession: 10
         case .renewSession(let token): token.low &+ 11
         case .endSession(let token): token.low &+ 12
@@ -145,6 +147,9 @@ extension Record {
         case .perform(let id, _): id.rawValue &+ 34
         case .markReady(let id, _): id.rawValue &+ 6
         case .veto(let id, _, _): id.rawValue &+ 38
+        case .answerGuards(let id, _): id.rawValue &+ 39
+        case .addGuard(_, let new): new.id.rawValue &+ 40
+        case .removeGuard(_, let id): id.rawValue &+ 41
         case .markGone(let id, _): id.rawValue &+ 35
         case .openSession(_, _, let id, _, _): id.rawValue &+ 7
         case .endSession(let id, let ending): id.rawValue &+ (ending == .expired ? 9 : 8)

@@ -12,6 +12,7 @@ enum Verdict: Hashable {
     case attached
     case declared(StoryboardVersion)
     case done
+    case guarding(GuardID)
     /// What it says is in `Trial`.
     case dryRun
     /// How a scene is; what it says is an `Idleness`.
@@ -38,6 +39,11 @@ enum Verdict: Hashable {
         case tooLate
         case notAParticipant
         case mayNotVeto
+        case namelessSession
+        case unknownGuard
+        case foreignGuard
+        case tooManyGuards
+        case guarded
         case recovering
         case idempotencyKeyReused
         case queueFull
@@ -64,6 +70,7 @@ enum Verdict: Hashable {
         case .attached: self = .attached
         case .declared(let version): self = .declared(version)
         case .done: self = .done
+        case .guarding(let known): self = .guarding(known.id)
         case .dryRun: self = .dryRun
         case .idleness: self = .idleness
         case .refused(let error): self = .refused(Refusal(error))
@@ -92,6 +99,11 @@ extension Verdict.Refusal {
         case .tooLate: self = .tooLate
         case .notAParticipant: self = .notAParticipant
         case .mayNotVeto: self = .mayNotVeto
+        case .namelessSession: self = .namelessSession
+        case .unknownGuard: self = .unknownGuard
+        case .foreignGuard: self = .foreignGuard
+        case .tooManyGuards, .tooManyGuardedScenes: self = .tooManyGuards
+        case .guarded: self = .guarded
         case .recovering: self = .recovering
         case .idempotencyKeyReused: self = .idempotencyKeyReused
         case .queueFull: self = .queueFull
@@ -123,11 +135,11 @@ extension Verdict.Refusal {
     /// Whether the operator gets a notice of it, because a limit was reached.
     var isForWantOfRoom: Bool {
         switch self {
-        case .queueFull, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
+        case .queueFull, .tooManyGuards, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
             .alreadyPerformed, .interrupted, .outsideScope, .olderRules, .endedWithoutOwner, .notInteractive,
             .notRunning, .tooLate,
-            .notAParticipant, .mayNotVeto, .recovering,
+            .notAParticipant, .mayNotVeto, .namelessSession, .unknownGuard, .foreignGuard, .guarded, .recovering,
             .idempotencyKeyReused, .unknownTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse,
             .invalidStoryboard,
             .operationRefused, .expectationFailed:
@@ -147,6 +159,7 @@ extension Verdict {
         case .session(let id): id.rawValue
         case .declared(let version): version.revision.rawValue &* 31 &+ version.patches
         case .done: 4
+        case .guarding(let id): id.rawValue
         case .attached: 6
         case .unavailable: 7
         case .dryRun: 8

@@ -174,6 +174,13 @@ final class Agent: Sendable {
         case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
         case "veto":
             return ["transition": try await arbiter.veto(command.text("id"), reason: command.members["reason"]?.string)]
+        case "addGuard":
+            let controllers = command.members["controllers"]?.array?.compactMap(\.string) ?? []
+            let onSilence = command.members["onSilence"]?.string.flatMap { SilenceAction(rawValue: $0) }
+            return ["guard": try await scene.addGuard(of: controllers, onSilence: onSilence ?? .proceed)]
+        case "removeGuard":
+            try await scene.removeGuard(command.text("id"))
+            return [:]
         case "declare":
             let storyboard = command.members["storyboard"] ?? .null
             let isDryRun = command.members["dryRun"] == true

@@ -219,12 +219,18 @@ struct OpenAPIWordsTests {
         #expect(document.schema("ExpectationList")["maxItems"]?.int == Limits.expectations)
         let record = document.schema("Transition")["properties"]
         #expect(record?["expect"]?["maxItems"]?.int == Limits.expectations)
-        for properties in [
-            record, document.schema("StartRequest")["properties"], document.schema("SerializeRequest")["properties"],
-        ] {
+        for request in ["StartRequest", "SerializeRequest"] {
+            let properties = document.schema(request)["properties"]
             #expect(properties?["participants"]?["maxItems"]?.int == Limits.participants)
         }
-        #expect(record?["laggards"]?["maxItems"]?.int == Limits.participants)
+        for name in ["participants", "laggards"] {
+            #expect(record?[name]?["maxItems"]?.int == Limits.participants + Limits.guardedControllers)
+        }
+        #expect(document.schema("Guards")["maxItems"]?.int == Limits.guardedControllers)
+        for schema in ["Guard", "GuardRequest"] {
+            let controllers = document.schema(schema)["properties"]?["controllers"]
+            #expect(controllers?["maxItems"]?.int == Limits.guardedControllers)
+        }
         let storyboard = document.schema("Storyboard")["properties"]
         #expect(storyboard?["segues"]?["maxItems"]?.int == Limits.segues)
         #expect(storyboard?["transitionTypes"]?["maxItems"]?.int == Limits.transitionTypes)

@@ -21,7 +21,7 @@ struct ProblemTests {
             409: [
                 "busy", "in-use", "already-ended", "already-decided", "already-performed", "interrupted",
                 "not-interactive",
-                "not-running", "too-late",
+                "not-running", "too-late", "guarded",
             ],
             410: ["expired", "rejected", "superseded", "revoked"],
             412: ["expectation-failed", "revision-mismatch", "already-declared"], 413: ["body-too-large"],

@@ -134,6 +134,11 @@ struct PlantedFaultTests {
         expect([.oracle, .event, .reply, .hierarchy, .life], of: .lostColumn, watchingJournal: false)
     }
 
+    @Test func `a guard that is not asked about what is above is found`() {
+        expect([.oracle, .event, .participants, .record, .reply], of: .overlookedGuard)
+        expect([.oracle, .event, .participants, .reply, .life], of: .overlookedGuard, watchingJournal: false)
+    }
+
     @Test func `a row of silent tickets that ends one by one is found`() {
         expect([.decision], of: .forgottenRow)
     }

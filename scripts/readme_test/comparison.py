@@ -11,7 +11,7 @@ import json
 import re
 
 VARYING = {
-    "id": r"\b[ts]-[0-9a-z]{13}\b",
+    "id": r"\b[gst]-[0-9a-z]{13}\b",
     "token": r"\b[0-9a-f]{32}\b",
     "time": r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",
 }

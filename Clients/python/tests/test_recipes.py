@@ -19,6 +19,7 @@ SAID = {
     "The newest route wins": "home is cancelled because it was interrupted\n",
     "A window that becomes narrow": "wide again: boxes letters letter\n",
     "A deep link": "drawn once: tabs inbox message\n",
+    "Unsaved changes": "the editor stays: not saved\nthe editor goes\n",
     "A queue of alerts": "mail is shown\npresented: True\n",
     "A rotation ends a swipe": "the rotation is drawn, over editor\n",
 }

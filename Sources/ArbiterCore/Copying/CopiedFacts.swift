@@ -9,6 +9,7 @@ package struct CopiedFacts: Sendable {
         let patches: UInt64
         let numbers: Scene.Numbers
         let storyboard: Storyboard
+        let guards: [Guard]
         /// The unfinished transitions, in the order of their places.
         let queue: [Transition]
         /// The unfinished transitions, in the order of their requests.
@@ -80,14 +81,16 @@ package struct CopiedFacts: Sendable {
             let queue = unfinished[name] ?? []
             scenes[name] = SceneFacts(
                 isDeclared: scene.isDeclared, patches: scene.patches, numbers: scene.numbers,
-                storyboard: scene.storyboard, queue: queue.sorted { $0.place < $1.place }.map(moved),
+                storyboard: scene.storyboard, guards: scene.guards,
+                queue: queue.sorted { $0.place < $1.place }.map(moved),
                 requested: queue.sorted { $0.order < $1.order }.map(\.id), contended: Set(scene.queue.contended),
                 ended: (ended[name] ?? []).map(moved))
         }
         // Of a scene that is forgotten, transitions may still be remembered.
         for (name, ended) in ended where durable.scenes[name] == nil {
             scenes[name] = SceneFacts(
-                isDeclared: false, patches: 0, numbers: Scene.Numbers(), storyboard: .empty, queue: [], requested: [],
+                isDeclared: false, patches: 0, numbers: Scene.Numbers(), storyboard: .empty, guards: [], queue: [],
+                requested: [],
                 contended: [], ended: ended.map(moved))
         }
     }
@@ -119,6 +122,7 @@ extension CopiedFacts.SceneFacts {
         [
             ("storyboard", isDeclared == copy.isDeclared && patches == copy.patches && storyboard == copy.storyboard),
             ("revision and events", numbers == copy.numbers),
+            ("guards", guards == copy.guards),
             ("queue", queue == copy.queue && requested == copy.requested && contended == copy.contended),
             ("ended transitions", ended == copy.ended),
         ].filter { !$0.1 }.map(\.0)

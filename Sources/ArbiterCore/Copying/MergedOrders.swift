@@ -78,7 +78,7 @@ extension Transition.Phase {
     fileprivate func moved(later: Duration) -> Transition.Phase {
         switch self {
         case .queued: self
-        case .preparing(let grant): .preparing(grant.moved(later: later))
+        case .preparing(let grant, let completes): .preparing(grant.moved(later: later), completes: completes)
         case .running(let grant): .running(grant.moved(later: later))
         case .ended(let ending):
             .ended(

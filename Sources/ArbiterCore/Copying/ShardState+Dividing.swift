@@ -40,6 +40,7 @@ extension ArbiterStateMachine {
         let joined = participations(of: session).all.compactMap { durable.transitions[$0.id] }
             .filter { session.caller.scenes.contains($0.request.scene) }
         let used = session.scenes.union((bound + joined).map(\.request.scene))
+            .union(durable.index.guards[session.id] ?? [])
         return Set(used.map { Slot($0).shard(of: count) }).union([session.id.slot.shard(of: count)])
     }
 }

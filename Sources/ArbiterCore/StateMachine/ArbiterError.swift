@@ -52,6 +52,18 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case notAParticipant(ClientName?)
     /// The participant may only say that it is ready.
     case mayNotVeto(ClientName)
+    /// Who guards controllers has to have a name, and the session has none.
+    case namelessSession
+    /// The scene has no guard with this id.
+    case unknownGuard(GuardID)
+    /// The guard is that of another session.
+    case foreignGuard(GuardID)
+    /// The limit of guarded controllers of the scene is reached.
+    case tooManyGuards(limit: Int)
+    /// The session guards something in as many scenes as it may.
+    case tooManyGuardedScenes(limit: Int)
+    /// An operation would remove what these guards are for, and nobody can be asked any more.
+    case guarded([Guard])
     /// The limit of sessions is reached, in all or for a principal.
     case tooManySessions(limit: Int, of: PrincipalName? = nil)
     /// The transition ended, but not by its owner.
@@ -82,14 +94,15 @@ extension ArbiterError {
     /// Whether the request would be admitted if the arbiter had more room.
     package var isForWantOfRoom: Bool {
         switch self {
-        case .queueFull, .tooManyTransitions, .tooManyScenes, .tooManySessions, .lacksStorage, .outOfRoom, .shareUsedUp:
+        case .queueFull, .tooManyGuards, .tooManyGuardedScenes, .tooManyTransitions, .tooManyScenes, .tooManySessions,
+            .lacksStorage, .outOfRoom, .shareUsedUp:
             true
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .outsideScope,
             .olderRules,
             .notInteractive, .notRunning, .tooLate,
-            .unknownSession, .notAParticipant, .mayNotVeto,
+            .unknownSession, .notAParticipant, .mayNotVeto, .namelessSession, .unknownGuard, .foreignGuard, .guarded,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge, .leaseTooLong:
             false
         }

@@ -11,6 +11,7 @@ extension ArbiterStateMachine {
         momentary.attention[id] = attention
         switch transition.phase {
         case .preparing, .running:
+            guard !transition.hasRememberedEnd else { return rememberEnd(of: id) }
             if attention.ownersWaiting > 0 {
                 momentary.deadlines.cancel(.transition(id))
             } else {
@@ -26,11 +27,13 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// Sets the deadline of a queued transition whose owner has ended it, and of no other one.
+    /// Sets the deadline of a transition whose owner has ended it before it ran, and of no other one.
     ///
     /// A remembered end is the owner's last word: nothing takes it back, but the queue timeout of one that is set aside.
     mutating func rememberEnd(of id: TransitionID) {
-        guard let transition = durable.transitions[id], transition.completesAtGrant else { return }
+        guard let transition = durable.transitions[id], transition.hasRememberedEnd else { return }
+        momentary.attention[id]?.isUnclaimed = false
+        if transition.request.maxHold != nil { momentary.deadlines.cancel(.hold(id)) }
         momentary.attention[id]?.silence = nil
         guard transition.unmet != nil, let timeout = queueTimeout(of: transition) else {
             return momentary.deadlines.cancel(.transition(id))

@@ -54,6 +54,8 @@ extension DurableState: BinaryCodable {
         static let declared: UInt8 = 1
         /// Nobody has declared the scene, but a transition has set its root.
         static let undeclared: UInt8 = 2
+        /// Besides one of the others: guards follow.
+        static let guards: UInt8 = 4
     }
 
     func encode(to writer: inout BinaryWriter) {
@@ -73,9 +75,12 @@ extension DurableState: BinaryCodable {
             writer.write(name)
             writer.write(scene.lastOrder)
             writer.write(scene.numbers)
-            writer.write(scene.isDeclared ? Kept.declared : scene.hasStoryboard ? Kept.undeclared : Kept.nothing)
+            writer.write(
+                (scene.isDeclared ? Kept.declared : scene.hasStoryboard ? Kept.undeclared : Kept.nothing)
+                    | (scene.guards.isEmpty ? 0 : Kept.guards))
             if scene.hasStoryboard { writer.write(scene.storyboard) }
             if scene.isDeclared { writer.write(scene.patches) }
+            if !scene.guards.isEmpty { writer.write(scene.guards) }
             writer.passOnIfMuch()
         }
         writer.write(scenes.values.flatMap(\.queue.contended).sorted())
@@ -125,11 +130,13 @@ extension DurableState: BinaryCodable {
             let name: SceneName = try reader.read()
             guard !scenes.contains(name) else { throw reader.malformed("a scene") }
             var scene = Scene(lastOrder: try reader.read(), numbers: try reader.read())
-            let kept: UInt8 = try reader.read()
+            let facts: UInt8 = try reader.read()
+            let kept = facts & ~Kept.guards
             guard kept <= Kept.undeclared else { throw reader.malformed("whether a scene is declared") }
             scene.isDeclared = kept == Kept.declared
             if kept != Kept.nothing { scene.storyboard = try reader.read() }
             if scene.isDeclared { scene.patches = try reader.read() }
+            if facts & Kept.guards != 0 { scene.guards = try reader.readArray() }
             scenes[name] = scene
         }
         index.sceneNames = SceneNames(scenes.keys)
@@ -142,7 +149,14 @@ extension DurableState: BinaryCodable {
             sessions[id] = session
             index.enter(session)
         }
-        for scene in scenes.values { count(scene) }
+        for (name, scene) in scenes {
+            count(scene)
+            for known in scene.guards {
+                guard sessions[known.session]?.client == known.client else { throw reader.malformed("a guard") }
+                index.guards[known.session, default: []].insert(name)
+                memory.charge(known.byteCount, to: known.session)
+            }
+        }
         for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
     }
 

@@ -95,7 +95,7 @@ extension ArbiterStateMachine {
                 silent.append(next)
             }
             // What is neither silent nor ended keeps the others behind it waiting.
-            if isSilent || next.completesAtGrant { queue.remove(next.place) }
+            if isSilent || next.hasRememberedEnd { queue.remove(next.place) }
         }
         return (ids(of: silent), true)
 
@@ -103,7 +103,7 @@ extension ArbiterStateMachine {
     }
 
     private func isSilent(_ ticket: Transition, since: Instant) -> Bool {
-        guard let attention = momentary.attention[ticket.id], !ticket.completesAtGrant else { return false }
+        guard let attention = momentary.attention[ticket.id], !ticket.hasRememberedEnd else { return false }
         return attention.ownersWaiting == 0 && ticket.session == nil && attention.heardAt <= since
     }
 

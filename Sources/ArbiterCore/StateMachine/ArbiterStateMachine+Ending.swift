@@ -3,7 +3,8 @@
 extension ArbiterStateMachine {
     /// The owner ends its transition.
     ///
-    /// A queued transition that is ended as `completed` keeps its place, and completes at its grant.
+    /// A queued transition that is ended as `completed` keeps its place, and completes at its grant. One that waits for a guard's
+    /// answer completes when it would begin to run.
     ///
     /// - Parameters:
     ///   - id: the transition.
@@ -20,27 +21,32 @@ extension ArbiterStateMachine {
         switch transition.phase {
         case .ended(let ending):
             return try repeated(outcome, of: transition, ending: ending, at: step.now)
-        case .preparing, .running:
+        case .queued, .preparing, .running:
             try checkGesture(of: transition, allows: outcome, at: step.now)
-            step.keep(.end(id, token: token, outcome))
-            return endAndGrant(id, as: TransitionOutcome(outcome), in: &step)
-        case .queued(let queued):
-            try checkGesture(of: transition, allows: outcome, at: step.now)
-            switch (outcome, queued.completesAtGrant) {
-            case (.completed, true):
-                break
+            switch (outcome, transition.hasRememberedEnd) {
             case (.cancelled, true):
                 throw .alreadyEnded(view(of: transition, at: step.now))
-            case (.completed, false):
+            case (.completed, true):
+                break
+            case (.completed, false) where transition.mustWaitToComplete:
                 step.keep(.end(id, token: token, outcome))
-                durable.transitions[id]?.completeAtGrant()
-                attend(id, at: step.now)
-            case (.cancelled, false):
+                rememberEnd(of: transition, at: step.now)
+            case (.completed, false), (.cancelled, false):
                 step.keep(.end(id, token: token, outcome))
-                return endAndGrant(id, as: .cancelled, in: &step)
+                return endAndGrant(id, as: TransitionOutcome(outcome), in: &step)
             }
         }
         return try view(of: id, at: step.now)
+    }
+
+    /// Notes that the owner of a transition, which does not run yet, has ended it.
+    private mutating func rememberEnd(of transition: Transition, at now: Instant) {
+        if transition.isQueued {
+            durable.transitions[transition.id]?.completeAtGrant()
+        } else {
+            durable.transitions[transition.id]?.completeWhenReady()
+        }
+        attend(transition.id, at: now)
     }
 
     /// - Throws: `alreadyDecided` if its gesture was decided otherwise.
@@ -119,6 +125,9 @@ extension ArbiterStateMachine {
 }
 
 extension Transition {
+    /// Whether its end as completed has to wait: for its turn, or for the answer of a guard.
+    fileprivate var mustWaitToComplete: Bool { isQueued || state == .preparing && isMissingGuards }
+
     /// The outcome that an end without an outcome stands for.
     fileprivate var decidedOutcome: EndOutcome {
         switch gesture?.decision {

@@ -23,12 +23,17 @@ extension ArbiterStateMachine {
             case .noop:
                 end(id, as: .completed, in: &step)
             case .granted(let plan):
+                // Asked so, the scene is copied only where somebody guards something.
+                let isGuarded = durable.scenes[scene]?.guards.isEmpty == false && !transition.request.ignoresGuards
+                let guards =
+                    isGuarded ? durable.scenes[scene]?.guards(against: plan, of: transition.session) ?? [] : []
                 let grant = grant(transition, plan, at: step.moment)
-                if queued.completesAtGrant {
-                    runAndComplete(id, grant, in: &step)
+                if queued.completesAtGrant, guards.isEmpty {
+                    durable.transitions[id]?.run(with: grant)
+                    complete(id, in: &step)
                 } else {
-                    beginLease(of: transition, isAttended: id == asker, in: &step)
-                    prepare(id, grant, in: &step)
+                    if !queued.completesAtGrant { beginLease(of: transition, isAttended: id == asker, in: &step) }
+                    prepare(id, grant, asking: guards, in: &step)
                 }
             }
         }
@@ -78,10 +83,11 @@ extension ArbiterStateMachine {
             resolved: resolved, rules: durable.rules)
     }
 
-    /// Runs and completes, in one step, a transition that its owner ended before its turn.
-    private mutating func runAndComplete(_ id: TransitionID, _ grant: Transition.Grant, in step: inout Step) {
-        durable.transitions[id]?.run(with: grant)
-        guard let running = durable.transitions[id] else { preconditionFailure("\(id) runs but is not known") }
+    /// Completes, in the step in which it begins to run, a transition that its owner ended before.
+    mutating func complete(_ id: TransitionID, in step: inout Step) {
+        guard let running = durable.transitions[id], let grant = running.grant else {
+            preconditionFailure("\(id) runs but is not known")
+        }
         tell(.running, running, in: &step)
         tell(grant.appearance, of: running, in: &step)
         end(id, as: .completed, in: &step)
@@ -116,7 +122,7 @@ extension ArbiterStateMachine {
         case .queued:
             durable.scenes[name]?.dropTicket(of: transition)
             durable.memory.queued -= 1
-        case .preparing(let given):
+        case .preparing(let given, _):
             // It never ran, so its views have got no events. They get all of them now if it is carried out, else none.
             let isCarriedOut = outcome.carriesOut(transition)
             if isCarriedOut { tell(given.appearance, of: transition, in: &step) }

@@ -47,7 +47,7 @@ extension ArbiterStateMachine {
         }
         guard !transition.isEnded else { throw .alreadyEnded(view(of: transition, at: step.now)) }
         let decision = release.decision(by: transition.request.policy, after: last)
-        if case .queued(let queued) = transition.phase, queued.completesAtGrant, decision == .cancel {
+        if transition.hasRememberedEnd, decision == .cancel {
             throw .alreadyEnded(view(of: transition, at: step.now))
         }
         let fraction = transition.grant == nil ? 0 : release.fraction ?? last?.fraction ?? 0

@@ -43,7 +43,7 @@ extension ArbiterStateMachine {
         guard let session = durable.sessions[id], var leaving = momentary.lives[id]?.leaving else { return }
         while step.portion > 0 {
             if let next = leaving.bound.popLast() {
-                if durable.transitions[next]?.completesAtGrant == false {
+                if durable.transitions[next]?.hasRememberedEnd == false {
                     expire(next, because: .sessionLost, in: &step)
                 }
             } else if let client = session.client,
@@ -80,15 +80,20 @@ extension ArbiterStateMachine {
         for transition in bound.sorted(by: { $0.place < $1.place }) {
             end(transition.id, as: .expired(.sessionLost), in: &step)
         }
+        let guarded = (durable.index.guards[session.id] ?? []).sorted { $0.description < $1.description }
+        for scene in guarded { withdrawGuards(of: scene, in: &step) { $0.session == session.id } }
         let others = durable.index.selections(of: session.client)
         let waiting = participations(of: session).all.filter { isWaiting($0, for: session, besides: others) }
+        var ended: Set<SceneName> = []
         for joined in waiting {
-            if let client = session.client { part(client, from: joined.id, in: &step) }
+            guard let client = session.client, part(client, from: joined.id, in: &step),
+                let scene = durable.transitions[joined.id]?.request.scene
+            else { continue }
+            ended.insert(scene)
         }
         for scene in scenes { publish(.sessionEnded(session.id, session.client, ending), in: scene, &step) }
-        for scene in Set(bound.map(\.request.scene)).union(scenes).sorted(by: { $0.description < $1.description }) {
-            settle(scene, step: &step)
-        }
+        let changed = Set(bound.map(\.request.scene)).union(scenes).union(guarded).union(ended)
+        for scene in changed.sorted(by: { $0.description < $1.description }) { settle(scene, step: &step) }
         prune(at: step.now)
     }
 
@@ -97,7 +102,7 @@ extension ArbiterStateMachine {
     /// A remembered end is the owner's last word: the end of its session does not take it back.
     private func bound(to session: Session) -> [Transition] {
         (durable.index.bound[session.id] ?? []).compactMap { durable.transitions[$0] }
-            .filter { !$0.completesAtGrant }
+            .filter { !$0.hasRememberedEnd }
     }
 
     /// The scenes that get an event of a session's end: where it requested transitions, and where it takes part in one.
@@ -122,12 +127,15 @@ extension ArbiterStateMachine {
     mutating func markGone(_ id: TransitionID, client: ClientName, in step: inout Step) {
         guard durable.transitions[id]?.waits(for: client) == true else { return }
         step.keep(.markGone(id, client: client))
-        part(client, from: id, in: &step)
+        guard part(client, from: id, in: &step), let scene = durable.transitions[id]?.request.scene else { return }
+        settle(scene, step: &step)
+        prune(at: step.now)
     }
 
-    private mutating func part(_ client: ClientName, from id: TransitionID, in step: inout Step) {
+    /// - Returns: whether the transition has ended.
+    private mutating func part(_ client: ClientName, from id: TransitionID, in step: inout Step) -> Bool {
         durable.transitions[id]?.mark(client, as: .gone)
-        runIfAllAreReady(id, in: &step)
+        return runIfAllAreReady(id, in: &step)
     }
 
     /// Whether a transition waits for a session's client, or will, in a scene where none of these sessions counts.
@@ -177,6 +185,6 @@ extension Transition {
     /// Whether it waits for a participant to become ready, or will once it is granted.
     fileprivate func waits(for client: ClientName) -> Bool {
         (state == .queued || state == .preparing)
-            && participants.contains { $0.client == client && $0.state == .waiting }
+            && participants.contains { $0.client == client && $0.asked == nil && $0.state == .waiting }
     }
 }

@@ -41,6 +41,17 @@ extension ArbiterStateMachine {
             owned: performed.byteCount - transition.request.byteCount, by: transition.session)
     }
 
+    /// - Throws: `outOfRoom` or `shareUsedUp` if a guard would exceed a limit.
+    func admitBytes(of new: Guard, in name: SceneName) throws(ArbiterError) {
+        guard limits.memory != nil else { return }
+        let before = durable.scenes[name]?.byteCount ?? 0
+        let after = (durable.scenes[name] ?? unusedScene).byteCount + new.byteCount
+        let isVisited = durable.sessions[new.session]?.scenes.contains(name) ?? true
+        try admit(
+            after - before + (isVisited ? 0 : Limits.bytesPerVisit), sceneAfter: after, of: name,
+            owned: new.byteCount, by: new.session)
+    }
+
     /// - Throws: `outOfRoom` or `shareUsedUp` if the storyboard would exceed a limit.
     func admitBytes(of storyboard: Storyboard, in name: SceneName) throws(ArbiterError) {
         guard limits.memory != nil else { return }

@@ -11,15 +11,16 @@ extension ArbiterStateMachine {
     ///   - token: the token of its owner.
     ///   - operation: what it does to the hierarchy when it completes; it touches only what the transition holds.
     ///   - expectations: what must hold now, at most `Limits.expectations`.
+    ///   - ignoresGuards: whether it may remove what others guard.
     ///   - step: the turn.
     /// - Returns: the transition afterwards.
     /// - Throws: `unknownTransition`, `wrongToken`, `notRunning`, `alreadyEnded`, `endedWithoutOwner`, `alreadyPerformed`,
-    ///   `interrupted`, `alreadyDecided`, `outsideScope`, and every other reason why the operation is not possible now.
+    ///   `interrupted`, `alreadyDecided`, `outsideScope`, `guarded`, and every other reason why the operation is not possible now.
     package mutating func perform(
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation] = [],
-        in step: inout Step
+        ignoresGuards: Bool = false, in step: inout Step
     ) throws(ArbiterError) -> PerformAnswer {
-        try checkRules(operation.neededRules)
+        try checkRules(ignoresGuards ? .second : operation.neededRules)
         let transition = try owned(id, token: token, in: step)
         let view = view(of: transition, at: step.now)
         let plan: OperationPlan?
@@ -35,6 +36,7 @@ extension ArbiterStateMachine {
                 guard transition.interruption == nil else { throw .interrupted(view) }
                 guard transition.gesture == nil else { throw .alreadyDecided(view) }
                 plan = try checkedPlan(of: operation, for: transition, expecting: expectations)
+                if !ignoresGuards { try checkGuards(of: transition, performing: plan) }
                 if let plan { perform(id, operation, plan, in: &step) }
             }
         }

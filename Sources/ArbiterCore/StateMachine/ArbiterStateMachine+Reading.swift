@@ -72,7 +72,9 @@ extension ArbiterStateMachine {
         case .preparing, .running:
             // The lease ends with the longest hold, if that is earlier.
             let lease = left(until: deadline) ?? transition.lease
-            remaining.lease = min(lease, left(until: momentary.deadlines[.hold(transition.id)]) ?? lease)
+            if !transition.hasRememberedEnd {
+                remaining.lease = min(lease, left(until: momentary.deadlines[.hold(transition.id)]) ?? lease)
+            }
             remaining.ready = left(until: momentary.deadlines[.ready(transition.id)])
             if transition.interruption != nil {
                 remaining.grace = left(until: momentary.deadlines[.interruption(transition.id)])
@@ -139,14 +141,14 @@ extension ArbiterStateMachine {
             summary: summary(of: scene, named: name),
             running: views(at: scene.queue.granted.sorted().prefix(Limits.transitionsOfScene)),
             queue: views(at: line) + aside.compactMap { durable.transitions[$0] }.map { view(of: $0, at: now) },
-            storyboard: scene.storyboard
+            guards: scene.guards, storyboard: scene.storyboard
         )
     }
 
     /// A scene for a client that follows its events; if it does not exist, an empty one with the numbers it will have.
     package func followedScene(_ name: SceneName, at now: Instant) -> SceneView {
         if let scene = try? scene(name, at: now) { return scene }
-        return SceneView(summary: summary(of: name), running: [], queue: [], storyboard: .empty)
+        return SceneView(summary: summary(of: name), running: [], queue: [], guards: [], storyboard: .empty)
     }
 
     /// The storyboard of a scene with the current hierarchy, and its version.
@@ -269,6 +271,8 @@ package struct SceneView: Hashable, Sendable {
     package let running: [TransitionView]
     /// The transitions in the line, in the order of their places, and then those that are set aside.
     package let queue: [TransitionView]
+    /// Who is asked before which controllers are removed, in the order in which they were set.
+    package let guards: [Guard]
     /// What is declared about the scene, with the current hierarchy.
     package let storyboard: Storyboard
 }

@@ -19,14 +19,14 @@ extension ArbiterStateMachine {
         for transition in remembered where !transition.isEnded {
             momentary.attention[transition.id] = Attention(heardAt: now)
             attend(transition.id, at: now)
-            if let hold = transition.request.maxHold, let grant = transition.grant {
+            if let hold = transition.request.maxHold, let grant = transition.grant, !transition.hasRememberedEnd {
                 momentary.deadlines.schedule(.hold(transition.id), at: grant.instant.advanced(by: hold))
             }
             if let interruption = transition.interruption {
                 momentary.deadlines.schedule(.interruption(transition.id), at: now.advanced(by: interruption.grace))
             }
             if transition.state == .preparing {
-                momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.request.ready))
+                momentary.deadlines.schedule(.ready(transition.id), at: now.advanced(by: transition.timeToPrepare))
             }
         }
         for (id, session) in durable.sessions.sorted(by: { $0.key < $1.key }) {

@@ -61,8 +61,12 @@ extension ArbiterStateMachine {
         case .revoke(let id, let revocation): _ = try revoke(id, revocation, in: &step)
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
         case .perform(let id, let operation): perform(id, operation, in: &step)
-        case .markReady(let id, let client): markReady(id, client: client, in: &step)
+        case .markReady(let id, let client): if markReady(id, client: client, in: &step) { prune(at: step.now) }
         case .veto(let id, let client, let reason): repeatVeto(of: id, by: client, because: reason, in: &step)
+        case .answerGuards(let id, let session):
+            if answerGuards(of: id, in: session, in: &step) { prune(at: step.now) }
+        case .addGuard(let scene, let new): add(new, to: scene, in: &step)
+        case .removeGuard(let scene, let id): removeGuard(id, of: scene, in: &step)
         case .markGone(let id, let client): markGone(id, client: client, in: &step)
         case .openSession(let client, let timeToLive, let id, let token, let caller):
             _ = try openSession(

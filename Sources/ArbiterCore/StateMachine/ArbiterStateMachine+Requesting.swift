@@ -333,6 +333,6 @@ extension Scene {
         return scope
     }
 
-    /// Whether the scene is idle: without an unfinished transition, a declaration and a hierarchy.
-    var isForgettable: Bool { queue.isEmpty && aside.isEmpty && !hasStoryboard }
+    /// Whether the scene is idle: without an unfinished transition, a declaration, a hierarchy and a guard.
+    var isForgettable: Bool { queue.isEmpty && aside.isEmpty && !hasStoryboard && guards.isEmpty }
 }

@@ -27,6 +27,7 @@ extension ArbiterStateMachine {
     /// Removes a scene; its numbers are kept, so that a later scene of this name continues after them.
     mutating func forget(_ name: SceneName, in step: inout Step) {
         publish(.sceneDeleted, in: name, &step)
+        forget(durable.scenes[name]?.guards ?? [], of: name)
         guard let scene = durable.scenes.removeValue(forKey: name) else { return }
         noteGone(name)
         wakeObservers(of: name, .all, in: &step)

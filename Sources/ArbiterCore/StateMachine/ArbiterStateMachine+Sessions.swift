@@ -229,12 +229,15 @@ extension DurableState.Index {
     mutating func enter(_ transition: Transition) {
         if let session = transition.session { bound[session, default: []].insert(transition.id) }
         if let principal = transition.request.principal { change(principal) { $0.unfinished += 1 } }
-        for participant in transition.participants {
-            participations[participant.client, default: SortedLine()].insert(transition.participation)
-        }
+        enter(transition, of: transition.participatingClients)
         guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
         let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
         self.coalescing[place, default: RequestLine()].insert(transition.place)
+    }
+
+    /// Adds a transition to those in which clients take part.
+    mutating func enter(_ transition: Transition, of clients: [ClientName]) {
+        for client in clients { participations[client, default: SortedLine()].insert(transition.participation) }
     }
 
     /// Removes a transition that ends.
@@ -244,11 +247,9 @@ extension DurableState.Index {
             bound[session]?.remove(transition.id)
             if bound[session]?.isEmpty == true { bound.removeValue(forKey: session) }
         }
-        for participant in transition.participants {
-            participations[participant.client]?.remove(transition.participation)
-            if participations[participant.client]?.isEmpty == true {
-                participations.removeValue(forKey: participant.client)
-            }
+        for client in transition.participatingClients {
+            participations[client]?.remove(transition.participation)
+            if participations[client]?.isEmpty == true { participations.removeValue(forKey: client) }
         }
         guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
         let place = DurableState.CoalescingPlace(of: transition.request, coalescing)

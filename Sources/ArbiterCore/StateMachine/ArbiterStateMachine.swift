@@ -226,6 +226,8 @@ struct DurableState: Sendable {
         var visitors: [SceneName: Set<SessionID>] = [:]
         /// The unfinished transitions in which each client takes part.
         var participations: [ClientName: SortedLine<Participation>] = [:]
+        /// The scenes in which each session has guards.
+        var guards: [SessionID: Set<SceneName>] = [:]
         /// The places of the unfinished serialized transitions with each coalescing key.
         var coalescing: [CoalescingPlace: RequestLine] = [:]
     }

@@ -37,6 +37,8 @@ package struct DryRun: Hashable, Sendable {
         package let animation: Animation?
         /// The effect of its operation; `nil` if it has none.
         package let plan: OperationPlan?
+        /// Whom it would wait for: its participants, and those who guard what it removes.
+        package let participants: [Participant]
 
         /// The appearance events at its beginning, and those at its end if it is completed.
         package var appearance: [AppearanceEvent] { plan.map { $0.beginning + $0.ending(isCompleted: true) } ?? [] }
@@ -165,6 +167,9 @@ extension ArbiterStateMachine {
     ) -> DryRun.Preview {
         DryRun.Preview(
             resolved: scene.storyboard.resolved(request.operation, under: durable.rules),
-            animation: scene.animation(of: request, plan), plan: plan)
+            animation: scene.animation(of: request, plan), plan: plan,
+            participants: request.participants
+                + (request.ignoresGuards ? [] : scene.guards(against: plan, of: sessionID(of: request.session)))
+                .map(\.participant))
     }
 }

@@ -72,7 +72,7 @@ extension ArbiterStateMachine {
             guard let ticket = durable.transitions[id], ticket.place == place, ticket.unmet != nil,
                 ticket.unmet == scene.storyboard.failure(of: ticket.request, at: scene.numbers.revision)
             else { return "\(id) is set aside and should not be" }
-            if ticket.completesAtGrant, momentary.deadlines[.transition(id)] == nil { return "\(id) waits for ever" }
+            if ticket.hasRememberedEnd, momentary.deadlines[.transition(id)] == nil { return "\(id) waits for ever" }
         }
         let line = scene.queue.unfinished.compactMap { durable.transitions[$0] }
         let awaiting = line.count { $0.isQueued && $0.request.unmet == .wait } + scene.aside.tickets.count
@@ -83,7 +83,7 @@ extension ArbiterStateMachine {
     /// No transition outlives its session, none prepares without a missing participant, and every session can end.
     private func brokenParticipants() -> String? {
         for transition in durable.transitions.values where !transition.isEnded {
-            if let session = transition.session, durable.sessions[session] == nil, !transition.completesAtGrant {
+            if let session = transition.session, durable.sessions[session] == nil, !transition.hasRememberedEnd {
                 return "\(transition.id) is bound to \(session), which is over"
             }
             if transition.state == .preparing {
@@ -123,7 +123,7 @@ extension ArbiterStateMachine {
             switch transition.phase {
             case .queued(let queued):
                 isSilent = owners == 0 && !queued.completesAtGrant && transition.session == nil
-            case .preparing, .running: isSilent = owners == 0
+            case .preparing, .running: isSilent = owners == 0 && !transition.hasRememberedEnd
             case .ended: isSilent = false
             }
             if transition.interruption != nil, momentary.deadlines[.interruption(id)] == nil {

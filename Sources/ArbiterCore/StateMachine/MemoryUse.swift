@@ -65,6 +65,13 @@ extension TransitionRequest {
     }
 }
 
+extension Guard {
+    /// Its size, with the participants that transitions get because of it.
+    var byteCount: Int {
+        Limits.bytesPerGuard + controllers.count * (Limits.bytesPerName + Limits.bytesPerParticipant)
+    }
+}
+
 extension TransitionView {
     /// What a copy of it keeps in memory.
     package var byteCount: Int { transition.endedByteCount }
@@ -78,18 +85,20 @@ extension SceneSummary {
 extension SceneView {
     /// What a copy of it keeps in memory.
     package var byteCount: Int {
-        (running + queue).reduce(Limits.bytesPerScene + storyboard.byteCount) { $0 + $1.byteCount }
+        let rest = Limits.bytesPerScene + storyboard.byteCount + guards.reduce(0) { $0 + $1.byteCount }
+        return (running + queue).reduce(rest) { $0 + $1.byteCount }
     }
 }
 
 extension Transition {
     /// Its size once it has ended.
     var endedByteCount: Int {
-        guard case .ended(let ending) = phase else { return request.byteCount }
+        let asked = (participants.count - request.participants.count) * Limits.bytesPerParticipant
+        guard case .ended(let ending) = phase else { return request.byteCount + asked }
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
         let told = ending.appearance.count + (ending.grant?.appearance.count ?? 0)
         let resolved = ending.grant?.resolved.reduce(0) { $0 + $1.byteCount } ?? 0
-        return request.byteCount + resolved + (changed + told) * Limits.bytesPerName
+        return request.byteCount + asked + resolved + (changed + told) * Limits.bytesPerName
     }
 }
 
@@ -116,6 +125,7 @@ extension Scene {
     private func byteCount(unfinished: Int, coming: Int) -> Int {
         let fitting = min(coming, max(0, Limits.controllers - storyboard.hierarchy.count))
         return Limits.bytesPerScene + storyboard.byteCount + unfinished + fitting * Limits.bytesPerController
+            + guards.reduce(0) { $0 + $1.byteCount }
     }
 
     /// The part of its size that counts towards `MemoryShare.shared`.

@@ -25,6 +25,9 @@ extension Record: BinaryCodable {
         static let interrupt: UInt8 = 21
         static let endInterrupted: UInt8 = 22
         static let veto: UInt8 = 23
+        static let answerGuards: UInt8 = 24
+        static let addGuard: UInt8 = 25
+        static let removeGuard: UInt8 = 26
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -79,6 +82,18 @@ extension Record: BinaryCodable {
             writer.write(id)
             writer.write(client)
             writer.write(reason)
+        case .answerGuards(let id, let session):
+            writer.write(Code.answerGuards)
+            writer.write(id)
+            writer.write(session)
+        case .addGuard(let scene, let new):
+            writer.write(Code.addGuard)
+            writer.write(scene)
+            writer.write(new)
+        case .removeGuard(let scene, let id):
+            writer.write(Code.removeGuard)
+            writer.write(scene)
+            writer.write(id)
         case .markReady(let id, let client):
             writer.write(Code.markReady)
             writer.write(id)
@@ -147,6 +162,9 @@ extension Record: BinaryCodable {
         case Code.perform:
             self = .perform(try reader.read(), try reader.read())
         case Code.veto: self = .veto(try reader.read(), by: try reader.read(), try reader.readOptional())
+        case Code.answerGuards: self = .answerGuards(try reader.read(), try reader.read())
+        case Code.addGuard: self = .addGuard(try reader.read(), try reader.read())
+        case Code.removeGuard: self = .removeGuard(try reader.read(), try reader.read())
         case Code.markReady:
             self = .markReady(try reader.read(), client: try reader.read())
         case Code.markGone:

@@ -22,6 +22,12 @@ package enum Record: Hashable, Sendable {
     /// A participant became ready.
     case markReady(TransitionID, client: ClientName)
     case veto(TransitionID, by: ClientName, GivenReason?)
+    /// A client was ready in a session, for all that it was asked there.
+    case answerGuards(TransitionID, SessionID)
+    /// A client wants to be asked before controllers are removed.
+    case addGuard(SceneName, Guard)
+    /// A guard was taken back, or its session is ending.
+    case removeGuard(SceneName, GuardID)
     /// A session was opened.
     case openSession(
         client: ClientName?, timeToLive: Duration, id: SessionID, token: Token, by: Caller = .anyone)

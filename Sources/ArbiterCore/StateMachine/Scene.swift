@@ -21,6 +21,8 @@ struct Scene: Sendable {
     var comingControllers = 0
     /// Whether a client has declared it.
     var isDeclared = false
+    /// Who is asked before which controllers are removed, in the order in which they were set.
+    var guards: [Guard] = []
     /// How often its storyboard was changed by a patch since it was declared.
     var patches: UInt64 = 0
     /// The version of its storyboard; `nil` if nobody has declared one.

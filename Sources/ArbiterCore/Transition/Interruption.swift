@@ -48,8 +48,10 @@ package struct Interruption: Hashable, Sendable {
 
 extension Transition {
     /// Whether another one, asked for when `fence` was the last one given, may interrupt it.
+    ///
+    /// Its owner has said its last word of one whose end is remembered, and would not hear of it.
     func consents(to priority: Priority, askedAt fence: Fence) -> Bool {
-        guard let grant, let consent else { return false }
+        guard let grant, let consent, !hasRememberedEnd else { return false }
         if self.priority < priority { return true }
         return consent.by == .equal && self.priority == priority && grant.fence <= fence
     }

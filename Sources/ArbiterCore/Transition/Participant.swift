@@ -5,22 +5,46 @@ package struct Participant: Hashable, Sendable {
     package let isRequired: Bool
     /// Whether it may have the transition rejected while it prepares.
     package let mayVeto: Bool
+    /// What it is asked as, if that is because of a guard; then only the session of the guard speaks for it.
+    package let asked: Asked?
     package internal(set) var state: State
 
     package enum State: String, Hashable, Sendable, CaseIterable {
         /// It has not reported that it is ready.
         case waiting
         case ready
-        /// The last session of the client has ended; this counts as ready.
+        /// The last session of the client has ended, or the guard has; this counts as ready.
         case gone
     }
 
-    package init(client: ClientName, isRequired: Bool = true, mayVeto: Bool = false) {
+    /// The guard because of which a client is asked.
+    package struct Asked: Hashable, Sendable {
+        package let by: GuardID
+        package let session: SessionID
+        package let onSilence: UnreadyAction
+
+        package init(by guard: GuardID, _ session: SessionID, _ onSilence: UnreadyAction) {
+            by = `guard`
+            self.session = session
+            self.onSilence = onSilence
+        }
+    }
+
+    package init(client: ClientName, isRequired: Bool = true, mayVeto: Bool = false, asked: Asked? = nil) {
         self.client = client
         self.isRequired = isRequired
         self.mayVeto = mayVeto
+        self.asked = asked
         state = .waiting
     }
+
+    /// Whether a client speaks for it in a session; nobody does for a guard that has ended.
+    func isSpokenFor(by client: ClientName, in session: SessionID) -> Bool {
+        asked.map { $0.session == session && !isWithdrawn } ?? (self.client == client)
+    }
+
+    /// Whether it was asked because of a guard that ended before it answered.
+    var isWithdrawn: Bool { asked != nil && state == .gone }
 
     /// The oldest rules that know it.
     var neededRules: Rules { mayVeto ? .second : .first }
@@ -60,5 +84,13 @@ package struct Coalescing: Hashable, Sendable {
         case latest
         /// The older one.
         case first
+    }
+}
+
+extension [ClientName] {
+    /// The same clients, each where it is first.
+    var eachOnce: [ClientName] {
+        var known: Set<ClientName> = []
+        return filter { known.insert($0).inserted }
     }
 }

@@ -72,8 +72,8 @@ extension Transition.Phase: BinaryCodable {
         case .running(let grant):
             writer.write(UInt8(1))
             writer.write(grant)
-        case .preparing(let grant):
-            writer.write(UInt8(3))
+        case .preparing(let grant, let completes):
+            writer.write(UInt8(completes ? 4 : 3))
             writer.write(grant)
         case .ended(let ending):
             writer.write(UInt8(2))
@@ -112,8 +112,8 @@ extension Transition.Phase: BinaryCodable {
                     isNoop: kept & EndingKept.noop != 0,
                     interruptedBy: kept & EndingKept.interrupter != 0 ? try reader.read() : nil,
                     appearance: try reader.readArray()))
-        case 3:
-            self = .preparing(try reader.read())
+        case let code where code == 3 || code == 4:
+            self = .preparing(try reader.read(), completes: code == 4)
         default:
             throw reader.malformed("a phase")
         }

@@ -80,7 +80,8 @@ package struct Transition: Hashable, Sendable {
         /// It waits for its turn. Next: `preparing`, `running` or `ended`.
         case queued(Queued)
         /// It holds its scope and waits for its participants. Next: `running` or `ended`.
-        case preparing(Grant)
+        /// If its owner has ended it meanwhile, it completes when it would begin to run.
+        case preparing(Grant, completes: Bool)
         /// It holds its scope. Next: `ended`.
         case running(Grant)
         /// It has its one outcome. This is final.
@@ -137,9 +138,13 @@ package struct Transition: Hashable, Sendable {
         if case .queued = phase { true } else { false }
     }
 
-    /// Whether it is queued, and its owner has ended it already.
-    package var completesAtGrant: Bool {
-        if case .queued(let queued) = phase { queued.completesAtGrant } else { false }
+    /// Whether its owner has ended it already, and it completes by itself: at its grant, or when it would begin to run.
+    package var hasRememberedEnd: Bool {
+        switch phase {
+        case .queued(let queued): queued.completesAtGrant
+        case .preparing(_, let completes): completes
+        case .running, .ended: false
+        }
     }
 
     /// Whether it waits for its conditions if need be; read without a copy of the request.
@@ -168,7 +173,7 @@ package struct Transition: Hashable, Sendable {
     package var grant: Grant? {
         switch phase {
         case .queued: nil
-        case .preparing(let grant), .running(let grant): grant
+        case .preparing(let grant, _), .running(let grant): grant
         case .ended(let ending): ending.grant
         }
     }
@@ -178,7 +183,7 @@ package struct Transition: Hashable, Sendable {
         switch phase {
         case .queued, .preparing: []
         case .running, .ended:
-            grant == nil ? [] : participants.filter(\.isMissing).map(\.client).filter { $0 != vetoer }
+            grant == nil ? [] : participants.filter(\.isMissing).map(\.client).filter { $0 != vetoer }.eachOnce
         }
     }
 
@@ -227,21 +232,31 @@ extension Transition {
     ///
     /// - Parameters:
     ///   - grant: the values of the grant.
+    ///   - guards: those to ask, besides the participants of the request.
     ///   - isPresent: whether a client has a session now.
-    mutating func prepare(with grant: Grant, _ isPresent: (ClientName) -> Bool) {
+    mutating func prepare(with grant: Grant, asking guards: [Guard], _ isPresent: (ClientName) -> Bool) {
         switch phase {
-        case .queued: phase = .preparing(grant)
+        case .queued(let queued): phase = .preparing(grant, completes: queued.completesAtGrant)
         case .preparing, .running, .ended: preconditionFailure("\(id) is \(state): only a queued one is granted")
         }
         for index in participants.indices where participants[index].state == .gone {
             if isPresent(participants[index].client) { participants[index].state = .waiting }
+        }
+        participants += guards.map(\.participant)
+    }
+
+    /// Notes that the owner has ended the preparing transition: it completes when it would begin to run.
+    mutating func completeWhenReady() {
+        switch phase {
+        case .preparing(let grant, _): phase = .preparing(grant, completes: true)
+        case .queued, .running, .ended: preconditionFailure("\(id) completes when it is ready, but is \(state)")
         }
     }
 
     /// Ends the wait for participants: the transition runs.
     mutating func run() {
         switch phase {
-        case .preparing(let grant): phase = .running(grant)
+        case .preparing(let grant, _): phase = .running(grant)
         case .queued, .running, .ended: preconditionFailure("\(id) is \(state): only a preparing one begins to run")
         }
     }
@@ -291,16 +306,32 @@ extension Transition {
         gesture = decided
     }
 
-    /// Sets the state of a participant.
+    /// Sets the state of a participant that the request names.
     mutating func mark(_ client: ClientName, as participation: Participant.State) {
-        guard let index = participants.firstIndex(where: { $0.client == client }) else {
+        guard let index = participants.firstIndex(where: { $0.client == client && $0.asked == nil }) else {
             preconditionFailure("\(client) is not a participant of \(id)")
         }
         participants[index].state = participation
     }
 
+    /// Sets the state of the participants for which a condition holds.
+    mutating func mark(as participation: Participant.State, where isMeant: (Participant) -> Bool) {
+        for index in participants.indices where isMeant(participants[index]) {
+            participants[index].state = participation
+        }
+    }
+
     /// Whether a required participant is not ready.
     var isMissingParticipants: Bool { participants.contains(where: \.isMissing) }
+
+    /// Whether a guard is to be asked that has not answered.
+    package var isMissingGuards: Bool { participants.contains { $0.asked != nil && $0.isMissing } }
+
+    /// The clients that take part, each once.
+    var participatingClients: [ClientName] {
+        let clients = participants.map(\.client)
+        return participants.contains { $0.asked != nil } ? clients.eachOnce : clients
+    }
 }
 
 /// The name of a phase, without its values.

@@ -17,7 +17,8 @@ extension TransitionRequest: BinaryCodable {
         let hasInterruption = interrupts || interruptibility != nil
         writer.write(
             (lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0)
-                | (hasInterruption ? Kept.interruption : 0) | (unmet == .wait ? Kept.waitsUnmet : 0))
+                | (hasInterruption ? Kept.interruption : 0) | (unmet == .wait ? Kept.waitsUnmet : 0)
+                | (ignoresGuards ? Kept.ignoresGuards : 0))
         if hasPriorities {
             writer.write(priority)
             writer.write(highestPriority)
@@ -47,6 +48,8 @@ extension TransitionRequest: BinaryCodable {
         static let interruption: UInt8 = 4
         /// Only with the details, and without a field.
         static let waitsUnmet: UInt8 = 8
+        /// Only with the details, and without a field.
+        static let ignoresGuards: UInt8 = 16
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -57,8 +60,8 @@ extension TransitionRequest: BinaryCodable {
             principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
         let kept: UInt8 = try reader.read()
         let hasInterruption = kept & Kept.interruption != 0
-        let waitsUnmet = kept & Kept.waitsUnmet != 0
-        guard kept < Kept.waitsUnmet << 1, !hasInterruption && !waitsUnmet || kept & Kept.details != 0
+        let needDetails = Kept.interruption | Kept.waitsUnmet | Kept.ignoresGuards
+        guard kept < Kept.ignoresGuards << 1, kept & needDetails == 0 || kept & Kept.details != 0
         else { throw reader.malformed("which fields a request has") }
         if kept & Kept.priorities != 0 {
             priority = try reader.readOptional()
@@ -82,7 +85,8 @@ extension TransitionRequest: BinaryCodable {
             details.interrupts = try reader.readBool()
             details.interruptibility = try reader.readOptional()
         }
-        if waitsUnmet { details.unmet = .wait }
+        if kept & Kept.waitsUnmet != 0 { details.unmet = .wait }
+        details.ignoresGuards = kept & Kept.ignoresGuards != 0
         self.details = details
     }
 }
@@ -90,22 +94,32 @@ extension TransitionRequest: BinaryCodable {
 extension Participant: BinaryCodable {
     package func encode(to writer: inout BinaryWriter) {
         writer.write(client)
-        writer.write(UInt8((isRequired ? Flag.isRequired : 0) | (mayVeto ? Flag.mayVeto : 0)))
+        writer.write(
+            UInt8(
+                (isRequired ? Flag.isRequired : 0) | (mayVeto ? Flag.mayVeto : 0) | (asked == nil ? 0 : Flag.isAsked)))
         writer.writeWord(state)
+        guard let asked else { return }
+        writer.write(asked.by)
+        writer.write(asked.session)
+        writer.writeWord(asked.onSilence)
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
         let client: ClientName = try reader.read()
         let flags = try reader.read(UInt8.self)
-        guard flags <= Flag.isRequired | Flag.mayVeto else { throw reader.malformed("a participant") }
+        guard flags < Flag.isAsked << 1 else { throw reader.malformed("a participant") }
+        let state: State = try reader.readWord()
         self.init(
-            client: client, isRequired: flags & Flag.isRequired != 0, mayVeto: flags & Flag.mayVeto != 0)
-        state = try reader.readWord()
+            client: client, isRequired: flags & Flag.isRequired != 0, mayVeto: flags & Flag.mayVeto != 0,
+            asked: flags & Flag.isAsked == 0
+                ? nil : Asked(by: try reader.read(), try reader.read(), try reader.readWord()))
+        self.state = state
     }
 
     private enum Flag {
         static let isRequired: UInt8 = 1
         static let mayVeto: UInt8 = 2
+        static let isAsked: UInt8 = 4
     }
 }
 

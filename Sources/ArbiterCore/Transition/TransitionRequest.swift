@@ -44,12 +44,13 @@ package struct TransitionRequest: Hashable, Sendable {
         var interrupts = false
         var interruptibility: Interruptibility?
         var unmet = UnmetAction.reject
+        var ignoresGuards = false
 
         static let none = Details()
 
         /// The oldest rules that know all of it.
         var neededRules: Rules {
-            guard !interrupts, interruptibility == nil, unmet == .reject else { return .second }
+            guard !interrupts, interruptibility == nil, unmet == .reject, !ignoresGuards else { return .second }
             return max(
                 operation?.neededRules ?? .first, expectations.lazy.map(\.neededRules).max() ?? .first,
                 participants.lazy.map(\.neededRules).max() ?? .first)
@@ -89,6 +90,7 @@ package struct TransitionRequest: Hashable, Sendable {
         interrupts: Bool = false,
         interruptibility: Interruptibility? = nil,
         unmet: UnmetAction = .reject,
+        ignoresGuards: Bool = false,
         session: Token? = nil,
         idempotencyKey: IdempotencyKey? = nil,
         principal: PrincipalName? = nil,
@@ -101,7 +103,8 @@ package struct TransitionRequest: Hashable, Sendable {
                 operation: operation.map { KeptOperation($0) }, expectations: expectations, animation: animation,
                 maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
                 participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing,
-                interrupts: interrupts, interruptibility: interruptibility, unmet: unmet))
+                interrupts: interrupts, interruptibility: interruptibility, unmet: unmet,
+                ignoresGuards: ignoresGuards))
     }
 
     /// A request for a lock, with what it asks for beyond that.
@@ -194,6 +197,11 @@ extension TransitionRequest {
     package var unmet: UnmetAction {
         get { shared?.value.unmet ?? .reject }
         set { details.unmet = newValue }
+    }
+    /// Whether it removes controllers without asking those who guard them.
+    package var ignoresGuards: Bool {
+        get { shared?.value.ignoresGuards ?? false }
+        set { details.ignoresGuards = newValue }
     }
 }
 

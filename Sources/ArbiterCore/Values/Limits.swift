@@ -53,6 +53,12 @@ package struct Limits: Hashable, Sendable {
     // MARK: Sessions, gestures and participants
 
     package static let participants = 64
+    /// The controllers that are guarded in a scene, each counted for every guard of it.
+    package static let guardedControllers = 64
+    /// The scenes in which a session guards something.
+    package static let guardedScenes = 256
+    /// How long those who guard something have to answer, at least.
+    package static let guardsReady = Duration.seconds(2)
 
     // MARK: Animations
 
@@ -160,6 +166,8 @@ package struct Limits: Hashable, Sendable {
     static let bytesPerPriority = 4096
     /// A participant: its name in the request and in the transition, and its share of the index of clients.
     static let bytesPerParticipant = 384
+    /// A guard without its controllers.
+    static let bytesPerGuard = 512
     static let bytesPerSession = 1_024
     /// A scene in which a session is known, with the share of the index.
     static let bytesPerVisit = 256

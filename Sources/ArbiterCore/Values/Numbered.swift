@@ -93,6 +93,14 @@ package struct SessionID: WrittenID {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
+/// The identity of a guard: `g-7f3k9v0m2c5xq`.
+package struct GuardID: WrittenID {
+    package static var letter: UInt8 { UInt8(ascii: "g") }
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
 /// A number given at the grant, greater than every one before, so that a resource can refuse an overtaken holder.
 package struct Fence: Numbered {
     package let rawValue: UInt64

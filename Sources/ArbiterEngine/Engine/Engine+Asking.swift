@@ -113,11 +113,12 @@ extension Engine {
     /// Gives a running transition, which has none, its operation.
     package func perform(
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation],
-        by asker: Asker = .anyone, completion: @escaping Answer<PerformAnswer>
+        ignoresGuards: Bool = false, by asker: Asker = .anyone, completion: @escaping Answer<PerformAnswer>
     ) {
         ask(by: asker, completion) { machine, step throws(ArbiterError) in
             try machine.check(asker.caller, maySee: id)
-            return try machine.perform(id, token: token, operation, expecting: expectations, in: &step)
+            return try machine.perform(
+                id, token: token, operation, expecting: expectations, ignoresGuards: ignoresGuards, in: &step)
         }
     }
 

@@ -27,6 +27,14 @@ struct Identities: Sendable {
         }
     }
 
+    /// An id that no guard of a scene has.
+    mutating func `guard`(in scene: SceneName, of machine: borrowing ArbiterStateMachine) -> GuardID {
+        while true {
+            let id = GuardID(rawValue: random.next())
+            if !machine.isInUse(id, in: scene) { return id }
+        }
+    }
+
     /// The token of a transition.
     mutating func token() -> Token {
         Token(high: random.next(), low: random.next())

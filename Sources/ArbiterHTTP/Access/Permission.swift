@@ -47,6 +47,14 @@ package final class Permission: Sendable {
             field: "priority")
     }
 
+    /// - Throws: `forbidden` if the client may not remove what others guard without asking them.
+    func checkMayIgnoreGuards() throws(Problem) {
+        guard !roles.contains(.design) else { return }
+        throw Problem(
+            .forbidden, "\(name) does not have the role \(Role.design.rawValue), which ignoreGuards needs.",
+            field: "ignoreGuards")
+    }
+
     private var name: String { caller.principal?.description ?? "The client" }
 }
 

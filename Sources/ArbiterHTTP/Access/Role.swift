@@ -4,7 +4,7 @@ package enum Role: String, Hashable, Sendable, CaseIterable {
     case observe
     /// To request transitions, to act on one's own, and to have sessions.
     case transition
-    /// To declare scenes and to delete them.
+    /// To declare scenes and to delete them, and to remove what others guard.
     case design
     /// To take transitions from their owners.
     case admin

@@ -59,7 +59,7 @@ final class Route: Sendable {
         transitionRoutes(TransitionEndpoints(shards: shards), GestureEndpoints(shards: shards))
             + sceneRoutes(
                 SceneEndpoints(shards: shards), IdleEndpoint(shards: shards), StoryboardEndpoints(shards: shards),
-                ControllerEndpoint(shards: shards))
+                ControllerEndpoint(shards: shards), GuardEndpoints(shards: shards))
             + eventRoutes(EventEndpoints(shards: shards, hub: hub), traces)
             + sessionRoutes(SessionEndpoints(shards: shards))
             + operationRoutes(
@@ -144,7 +144,7 @@ extension Route {
 
     private static func sceneRoutes(
         _ scenes: SceneEndpoints, _ idle: IdleEndpoint, _ storyboards: StoryboardEndpoints,
-        _ controllers: ControllerEndpoint
+        _ controllers: ControllerEndpoint, _ guards: GuardEndpoints
     ) -> [Route] {
         [
             Route(
@@ -166,6 +166,10 @@ extension Route {
             Route(
                 "awaitController", "GET", "/scenes/{scene}/controllers/{id}/await", role: .observe,
                 query: [.is, .not, .wait], controllers.await),
+            Route("addGuard", "POST", "/scenes/{scene}/guards", role: .transition, guards.add),
+            Route(
+                "removeGuard", "DELETE", "/scenes/{scene}/guards/{id}", role: .transition, contentTypes: [],
+                guards.remove),
         ]
     }
 

@@ -147,6 +147,12 @@ extension SceneView {
                 writer.object { $0.summaryMembers(of: view) }
             }
         }
+        if !guards.isEmpty {
+            parts.append(
+                .brief { writer in
+                    writer.array("guards", guards) { writer, known in writer.object { $0.members(of: known) } }
+                })
+        }
         parts.append(.brief { writer in writer.object("limits") { $0.members(of: limits) } })
         return parts
     }

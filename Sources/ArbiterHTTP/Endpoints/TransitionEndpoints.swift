@@ -102,17 +102,20 @@ struct TransitionEndpoints: Sendable {
         var transition = ActedTransition()
         var operation = AskedOperation()
         var expectations: [Expectation] = []
+        var ignoresGuards = false
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "operation", "operations": try operation.read(field, from: &value)
             case "expect": expectations = try value.expectations(field)
+            case "ignoreGuards": ignoresGuards = try value.boolean(field)
             default: try transition.read(field, &value)
             }
         }
         let (id, token) = (try transition.requiredID(), try transition.requiredToken())
         guard let operation = operation.value else { throw Problem.missing("operation") }
+        if ignoresGuards { try call.permission.checkMayIgnoreGuards() }
         try shards.engine(of: id).perform(
-            id, token: token, operation, expecting: expectations, by: call.takeAsker()
+            id, token: token, operation, expecting: expectations, ignoresGuards: ignoresGuards, by: call.takeAsker()
         ) { result in
             switch result {
             case .success(let answer):

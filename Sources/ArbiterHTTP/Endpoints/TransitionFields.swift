@@ -46,6 +46,7 @@ struct AskedTransition: Sendable {
         if request.unmet == .wait, request.queue == nil { throw Problem.missing("queueSeconds") }
         try call.permission.check(request.scene)
         try call.permission.check(request.priority)
+        if request.ignoresGuards { try call.permission.checkMayIgnoreGuards() }
         request.highestPriority = call.permission.highestPriority
         request.principal = call.caller.principal
         // What is no trace is ignored (https://www.w3.org/TR/trace-context/#a-traceparent-is-received).

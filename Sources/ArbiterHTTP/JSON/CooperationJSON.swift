@@ -16,9 +16,25 @@ extension JSONWriter {
             }
         }
         if request.interrupts { member("whenBusy", WhenBusy.interrupt.rawValue) }
-        guard !request.participants.isEmpty else { return }
+    }
+
+    /// How long participants have to become ready, and what happens if they are not.
+    mutating func readyMembers(of request: TransitionRequest) {
         member("readySeconds", request.ready)
         member("onUnready", request.onUnready.rawValue)
+    }
+
+    /// Participants with their states.
+    mutating func member(_ participants: [Participant]) {
+        array("participants", participants) { writer, participant in
+            writer.object { writer in
+                writer.member("client", participant.client.description)
+                writer.member("required", participant.isRequired)
+                if participant.mayVeto { writer.member("mayVeto", true) }
+                if let asked = participant.asked { writer.member("guard", asked.by.description) }
+                writer.member("state", participant.state.rawValue)
+            }
+        }
     }
 
     private mutating func members(of policy: GesturePolicy) {
@@ -39,15 +55,9 @@ extension JSONWriter {
             object("interaction") { $0.interactionMembers(of: view) }
         }
         guard !transition.participants.isEmpty else { return }
+        readyMembers(of: transition.request)
         if let remaining = view.remaining.ready { member("readyRemaining", remaining) }
-        array("participants", transition.participants) { writer, participant in
-            writer.object { writer in
-                writer.member("client", participant.client.description)
-                writer.member("required", participant.isRequired)
-                if participant.mayVeto { writer.member("mayVeto", true) }
-                writer.member("state", participant.state.rawValue)
-            }
-        }
+        member(transition.participants)
         array("laggards", transition.laggards) { writer, client in writer.string(client.description) }
     }
 

@@ -87,6 +87,7 @@ extension JSONWriter {
             resolved(preview.resolved, isSummary: false)
             if let animation = preview.animation { member("animation", animation) }
             if let presenter = preview.plan?.presenter { member("presenter", presenter) }
+            if !preview.participants.isEmpty { member(preview.participants) }
         case .noop: member("noop", true)
         case .blocked, .interrupting: break
         case .withheld(let remaining): member("retryAfter", Problem.seconds(of: remaining))

@@ -61,6 +61,18 @@ extension JSONWriter {
             member("id", id)
             member("client", client.description)
             if let reason { member("reason", reason.description) }
+        case .answerGuards(let id, let session):
+            member("command", "answerGuards")
+            member("id", id)
+            member("session", session.description)
+        case .addGuard(let scene, let known):
+            member("command", "addGuard")
+            member("scene", scene.description)
+            object("guard") { $0.members(of: known) }
+        case .removeGuard(let scene, let id):
+            member("command", "removeGuard")
+            member("scene", scene.description)
+            member("guard", id.description)
         case .markReady(let id, let client):
             member("command", "markReady")
             member("id", id)
@@ -122,6 +134,7 @@ extension JSONWriter {
         if let trace = request.trace { member("traceparent", trace.description) }
         if let scope = request.scope { member("scope", scope) }
         askedMembers(of: request)
+        if !request.participants.isEmpty { readyMembers(of: request) }
         if let interruptibility = request.interruptibility { member("interruptible", interruptibility) }
         if let animation = request.animation { member("animation", animation) }
         if let lease = request.lease { member("leaseSeconds", lease) }

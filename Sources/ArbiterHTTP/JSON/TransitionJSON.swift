@@ -38,12 +38,8 @@ extension JSONWriter {
         if let client = request.client { member("client", client.description) }
         if let principal = request.principal { member("principal", principal.description) }
         member("state", transition.state.rawValue)
-        switch transition.phase {
-        case .queued(let queued):
-            if queued.completesAtGrant { member("endRequested", EndOutcome.completed.rawValue) }
-        case .preparing, .running:
-            break
-        case .ended(let ending):
+        if transition.hasRememberedEnd { member("endRequested", EndOutcome.completed.rawValue) }
+        if case .ended(let ending) = transition.phase {
             member("outcome", ending.outcome.name)
             outcomeMembers(ending.outcome)
             if let interrupter = ending.interruptedBy {
@@ -102,6 +98,7 @@ extension JSONWriter {
         if request.unmet != .reject { member("unmet", request.unmet.rawValue) }
         if let hold = request.maxHold { member("maxHoldSeconds", hold) }
         if request.onExpiry != .discard { member("onExpiry", request.onExpiry.rawValue) }
+        if request.ignoresGuards { member("ignoreGuards", true) }
         cooperationMembers(of: request)
     }
 

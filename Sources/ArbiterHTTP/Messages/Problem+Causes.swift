@@ -116,6 +116,29 @@ extension Problem {
             self.init(
                 .forbidden, "The participant \(quoted(client.description)) may not veto: it is not one that mayVeto.",
                 field: "ready")
+        case .namelessSession:
+            self.init(
+                .forbidden,
+                "The session has no client, and who guards something has a name: begin one with the client's name.",
+                field: HeaderName.session.text)
+        case .unknownGuard(let id):
+            self.init(.notFound, "The scene has no guard \(id); it ends with its session.")
+        case .foreignGuard(let id):
+            self.init(.forbidden, "The guard \(id) is that of another session.", field: HeaderName.session.text)
+        case .tooManyGuards(let limit):
+            self.init(
+                .queueFull,
+                "No more than \(limit) controllers of a scene are guarded, and that many would be exceeded.",
+                retryAfter: Self.retrySoon)
+        case .tooManyGuardedScenes(let limit):
+            self.init(
+                .queueFull, "The session guards something in \(limit) scenes already, which is as many as it may.",
+                retryAfter: Self.retrySoon)
+        case .guarded(let guards):
+            self.init(
+                .guarded,
+                "\(guards[0].client) guards what the operation would remove, and is not asked while a transition runs: give the "
+                    + "operation with the request of the transition, or say ignoreGuards.")
         case .tooManySessions(let limit, let principal):
             self.init(
                 .tooManySessions, "\(limit) sessions\(Self.words(for: principal)) are alive already.",

@@ -69,6 +69,7 @@ package struct Problem: Error, Sendable {
         case notInteractive = "not-interactive"
         case notRunning = "not-running"
         case tooLate = "too-late"
+        case guarded
         case expired
         case rejected
         case superseded
@@ -125,7 +126,7 @@ package struct Problem: Error, Sendable {
             case .methodNotAllowed: 405
             case .notAcceptable: 406
             case .busy, .inUse, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .notInteractive,
-                .notRunning, .tooLate:
+                .notRunning, .tooLate, .guarded:
                 409
             case .expired, .rejected, .superseded, .revoked: 410
             case .bodyTooLarge: 413
@@ -171,6 +172,7 @@ package struct Problem: Error, Sendable {
             case .notInteractive: "The transition is not interactive"
             case .notRunning: "The transition does not run yet"
             case .tooLate: "The transition runs already, or is over"
+            case .guarded: "Another client guards what would be removed"
             case .expired: "The transition ended without its owner"
             case .rejected: "The transition was not possible"
             case .superseded: "Another ticket took the place of the transition"

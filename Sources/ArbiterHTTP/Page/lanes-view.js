@@ -119,7 +119,8 @@ export class LanesView {
     fillMeters(meters, shown);
     fillChips(chips, [
       ...priorityChips(document),
-      ...(document.participants ?? []).map(participantChip),
+      ...(document.endRequested ? [{ text: 'completes by itself then', class: '' }] : []),
+      ...onceEach((document.participants ?? []).map(participantChip)),
       ...(document.waiting ? [waitingChip(document.waiting)] : []),
     ]);
     this.#fillTools(head.children[2], transition, { end: 'End it', cancel: 'Cancel it', revoke: 'Revoke…' });
@@ -213,8 +214,13 @@ const LONGEST_GRACE = 10;
 
 const priorityChips = ({ priority }) => (priority ? [{ text: `priority ${priority}`, class: '' }] : []);
 
-function participantChip({ client: name, required, state }) {
+/** The chips without those that say the same as one before: a client may guard several controllers. */
+const onceEach = chips => [...new Map(chips.map(chip => [chip.text, chip])).values()];
+
+function participantChip({ client: name, required, state, guard }) {
   const client = inWords(name);
+  if (guard && state === 'ready') return { text: `✓ ${client} lets it go`, class: 'good' };
+  if (guard && state === 'waiting') return { text: `${client}, who guards it, is asked`, class: 'bad' };
   if (state === 'ready') return { text: `✓ ${client} is ready`, class: 'good' };
   if (state === 'gone') return { text: `${client} is gone`, class: '' };
   return required ? { text: `${client} is missing`, class: 'bad' } : { text: `${client} may join`, class: '' };

@@ -11,7 +11,7 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 const ASKED = [
   'client', 'scene', 'scope', 'priority', 'operation', 'operations', 'expect', 'animation', 'interactive', 'policy', 'participants',
   'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
-  'whenBusy', 'interruptible', 'unmet',
+  'whenBusy', 'interruptible', 'unmet', 'ignoreGuards',
 ];
 /** The members of an animation that a request may have. */
 const ANIMATION = ['type', 'duration', 'curve', 'completionSpeed'];
@@ -132,7 +132,7 @@ function factsOf(transition, model, now) {
       && `${clockTime(running)}, after ${duration(running - (granted ?? running))} of preparing`],
     ['Ended at', ended !== null && isEndKnown(document) && `${clockTime(ended)}, after ${duration(ended - (granted ?? requested))}`],
     ['Waits for', document.state === 'queued' && (unmetWords(document) ?? blockersWords(transition, model))],
-    ['Participants', document.participants?.map(each => `${inWords(each.client)} (${inWords(each.state)})`).join(', ')],
+    ['Participants', document.participants?.map(participantWords).join(', ')],
     ['Fence', document.fence?.toString()],
     ['Known as', document.principal && inWords(document.principal)],
     ['Session', document.session],
@@ -141,6 +141,9 @@ function factsOf(transition, model, now) {
   ];
   return /** @type {[string, string][]} */ (facts.filter(([, text]) => text));
 }
+
+const participantWords = ({ client, state, guard }) =>
+  `${inWords(client)} (${guard ? `guards what it removes, ${inWords(state)}` : inWords(state)})`;
 
 const revisionWords = ({ requestedRevision: number }) => (number === undefined ? '' : `, in revision ${number} of the tree`);
 
@@ -168,8 +171,10 @@ function curlOf(document, origin) {
     body.animation = Object.fromEntries(Object.entries(body.animation).filter(([name]) => ANIMATION.includes(name)));
   }
   if (document.participants) {
-    body.participants = document.participants.map(({ client, required, mayVeto }) => (
+    // Those who guard what it removes were not asked for.
+    body.participants = document.participants.filter(each => !each.guard).map(({ client, required, mayVeto }) => (
       { client, required, ...(mayVeto ? { mayVeto } : {}) }));
+    if (!body.participants.length) for (const name of ['participants', 'readySeconds', 'onUnready']) delete body[name];
   }
   // Defaults of the wire need not be said again.
   if (body.scope === 'scene') delete body.scope;

@@ -89,7 +89,7 @@ export const interrupterOf = ({ interruption: { by, client } }) => inWords(clien
 
 /** Required participants that are not ready. @returns {string[]} */
 export const missingOf = document =>
-  (document.participants ?? []).filter(each => each.required && each.state === 'waiting').map(each => each.client);
+  [...new Set((document.participants ?? []).filter(each => each.required && each.state === 'waiting').map(each => each.client))];
 
 /**
  * Why a ticket waits for others, in a sentence.
@@ -165,7 +165,7 @@ function expiredWords(document) {
       ? 'The process that held it died or went away: its session ended.'
       : 'The process that waited died or went away: its session ended.';
     case 'hold': return `It held the lock for ${document.maxHoldSeconds} s, the longest that it may.`;
-    case 'participants': return `${listOf(document.laggards ?? missingOf(document))} was not ready within ${document.readySeconds} s.`;
+    case 'participants': return `${listOf(document.laggards ?? missingOf(document))} was not ready in time.`;
     default: return `Its time ran out (${inWords(document.reason)}).`;
   }
 }

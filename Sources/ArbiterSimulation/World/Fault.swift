@@ -74,4 +74,6 @@ package enum Fault: String, Sendable, CaseIterable {
     case partialList
     /// A column of a collapsed split that is popped is removed, and not set aside.
     case lostColumn
+    /// Who guards a controller is not asked when one above it is removed.
+    case overlookedGuard
 }

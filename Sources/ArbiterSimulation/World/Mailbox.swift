@@ -37,6 +37,7 @@ enum Reply: Sendable {
     case attached(Engine.Attachment)
     case declared(StoryboardVersion)
     case done
+    case guarding(Guard)
     case dryRun(DryRun)
     case idleness(IdleView)
     case refused(ArbiterError)

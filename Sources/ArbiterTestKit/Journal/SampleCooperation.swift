@@ -31,6 +31,12 @@ package enum SampleCooperation {
 
     static let closings: [Record] = SessionEnding.allCases.map { .endSession(SessionID(rawValue: .max), $0) }
 
+    static let guards: [Guard] = UnreadyAction.allCases.map { onSilence in
+        Guard(
+            id: GuardID(rawValue: 1), session: SessionID(rawValue: .max), client: client,
+            controllers: [SampleHierarchies.id("a"), SampleHierarchies.id("b")], onSilence: onSilence)
+    }
+
     package static let requests: [TransitionRequest] = [
         TransitionRequest(
             isInteractive: true, policy: .velocity,
@@ -47,6 +53,7 @@ package enum SampleCooperation {
         TransitionRequest(priority: Priority(1_000), interrupts: true, interruptibility: .never),
         TransitionRequest(expectations: [.controller(SampleHierarchies.id("a"), is: .top, isNegated: true)]),
         TransitionRequest(expectations: [.revision(Revision(rawValue: 7))], queue: .seconds(1), unmet: .wait),
+        TransitionRequest(ignoresGuards: true),
         TransitionRequest(
             interruptibility: .allowed(
                 Consent(by: .equal, grace: Limits.graceDurations.upperBound, outcome: .completed))),

@@ -43,7 +43,8 @@ extension SampleRecords {
 extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, perform, markReady, veto, markGone, expireUnclaimed,
+        case start, serialize, end, revoke, decide, perform, markReady, veto, answerGuards, addGuard, removeGuard,
+            markGone, expireUnclaimed,
             timeOutParticipants,
             openSession,
             endSession, declare, patch, delete, expire, interrupt, endInterrupted
@@ -60,6 +61,9 @@ extension SampleRecords {
         case .perform: .perform
         case .markReady: .markReady
         case .veto: .veto
+        case .answerGuards: .answerGuards
+        case .addGuard: .addGuard
+        case .removeGuard: .removeGuard
         case .markGone: .markGone
         case .expireUnclaimed: .expireUnclaimed
         case .timeOutParticipants: .timeOutParticipants
@@ -99,6 +103,9 @@ extension SampleRecords {
                 each { id, _ in
                     [nil, GivenReason(unchecked: "not saved")].map { .veto(id, by: SampleCooperation.client, $0) }
                 }
+            case .answerGuards: each { id, token in [.answerGuards(id, SessionID(rawValue: token.high))] }
+            case .addGuard: SampleCooperation.guards.map { .addGuard(.main, $0) }
+            case .removeGuard: numbers.map { .removeGuard(.main, GuardID(rawValue: $0)) }
             case .markGone: each { id, _ in [.markGone(id, client: SampleCooperation.client)] }
             case .expireUnclaimed: [.expireUnclaimed([]), .expireUnclaimed(numbers.map(TransitionID.init))]
             case .timeOutParticipants: each { id, _ in [.timeOutParticipants(id)] }

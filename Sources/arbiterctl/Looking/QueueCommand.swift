@@ -6,8 +6,8 @@ struct QueueCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue", abstract: "Shows who holds the lock of a scene, who waits, for whom and why.",
         discussion: """
-            The first 100 of each are shown. With --json it is an object with the revision of the scene's hierarchy, and the \
-            transitions in running and queue.
+            The first 100 of each are shown, and who guards which controllers. With --json it is an object with the revision of the \
+            scene's hierarchy, the transitions in running and queue, and guards.
             """
     )
 
@@ -29,7 +29,7 @@ struct QueueCommand: ClientCommand {
             let document = try await arbiter.scene(scene.name).read()
             let parts: JSONValue = [
                 "revision": document["revision"] ?? 0, "running": document["running"] ?? [],
-                "queue": document["queue"] ?? [],
+                "queue": document["queue"] ?? [], "guards": document["guards"] ?? [],
             ]
             return Terminal.output.line(parts.text())
         }
@@ -44,7 +44,8 @@ struct QueueCommand: ClientCommand {
             let lease = transition.seconds("leaseRemaining").map { ", lease \($0.inTenths) s" } ?? ""
             table.add(
                 transition.state, transition.client.shortened(to: 24), transition.operation.shortened(to: 32),
-                scene.age(transition, since: "grantedAt"), transition.id, "locks \(transition.locked)\(lease)")
+                scene.age(transition, since: "grantedAt"), transition.id,
+                "locks \(transition.locked)\(lease)" + (transition.missing.map { ", waits for \($0)" } ?? ""))
         }
         for transition in scene.queue {
             table.add(
@@ -52,7 +53,8 @@ struct QueueCommand: ClientCommand {
                 transition.operation.shortened(to: 32), scene.age(transition, since: "requestedAt"), transition.id,
                 "waits for " + WaitingReason(scene).words(for: transition))
         }
-        return [Terminal.output.styled(scene.summary, .bold)] + table.lines(on: .output)
+        let guards = scene.guards.map { "\($0.client) guards \($0.controllers)" }
+        return [Terminal.output.styled(scene.summary, .bold)] + table.lines(on: .output) + guards
     }
 }
 

@@ -9,6 +9,8 @@ struct SceneText {
     let queuedCount: Int
     let running: [TransitionText]
     let queue: [TransitionText]
+    /// Who is asked before which controllers are removed.
+    let guards: [(client: String, controllers: String)]
     let hierarchy: Hierarchy
     /// The daemon's clock when it answered, to the second.
     private let now: Date?
@@ -21,6 +23,10 @@ struct SceneText {
         queuedCount = Int(document["queuedCount"]?.number ?? 0)
         running = (document["running"]?.array ?? []).map { TransitionText($0) }
         queue = (document["queue"]?.array ?? []).map { TransitionText($0) }
+        guards = (document["guards"]?.array ?? []).map { known in
+            let controllers = known["controllers"]?.array?.compactMap(\.string) ?? []
+            return (known["client"]?.string?.printable ?? "-", controllers.joined(separator: ", ").printable)
+        }
         hierarchy = Hierarchy(scene: document)
         now = answer.date.flatMap { HTTPDate.date($0) }
     }

@@ -42,6 +42,9 @@ struct RequestOptions: ParsableArguments {
             "How long it goes on when it is interrupted, up to 10 seconds; 0.5 unless given.", valueName: "seconds"))
     var grace: Double?
 
+    @Flag(help: "Remove what others guard without asking them; needs the role design.")
+    var ignoreGuards = false
+
     func validate() throws { _ = try made() }
 
     /// - Throws: `ValidationError` if the operation is no JSON object and no list, or an id of the scope is empty.
@@ -57,6 +60,7 @@ struct RequestOptions: ParsableArguments {
         }
         var options = TransitionOptions()
         options.priority = priority
+        options.ignoresGuards = ignoreGuards
         switch interruptible {
         case "no": options.interruptible = .no
         case let word?:

@@ -46,6 +46,18 @@ struct TransitionText {
         return "\(expected); found: \(actual)".printable
     }
 
+    /// Who has to be ready before it runs, while it prepares.
+    var missing: String? {
+        guard state == "preparing" else { return nil }
+        var names: [String] = []
+        for participant in document["participants"]?.array ?? []
+        where participant["required"] == true && participant["state"] == "waiting" {
+            guard let client = participant["client"]?.string, !names.contains(client) else { continue }
+            names.append(client)
+        }
+        return names.isEmpty ? nil : names.joined(separator: ", ").printable
+    }
+
     /// How it is, on one line.
     var line: String {
         var words = [id, state]
@@ -56,6 +68,7 @@ struct TransitionText {
             words.append("behind \(blockers.compactMap(\.string).joined(separator: ", "))")
         }
         if let unmet { words.append("set aside, expected: \(unmet)") }
+        if let missing { words.append("waits for \(missing)") }
         if let fence = seconds("fence"), state != "ended" { words.append("fence \(Int(fence))") }
         if let lease = seconds("leaseRemaining") { words.append("lease \(lease.inTenths) s") }
         return words.joined(separator: "  ")

@@ -201,6 +201,27 @@ extension Arbiter {
         }
     }
 
+    /// A client wants to be asked before controllers are removed.
+    mutating func guarding(
+        _ controllers: [String], _ session: Session, onSilence: UnreadyAction = .proceed,
+        in scene: SceneName = .main, at location: SourceLocation = #_sourceLocation
+    ) throws -> Guard {
+        let id = GuardID(rawValue: nextID().rawValue)
+        return try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.addGuard(
+                of: controllers.map { ControllerID(unchecked: $0) }, in: scene, onSilence: onSilence, id: id,
+                session: session.token, in: &step)
+        }
+    }
+
+    mutating func removeGuard(
+        _ known: Guard, _ session: Session?, at location: SourceLocation = #_sourceLocation
+    ) throws {
+        try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.removeGuard(known.id, of: .main, session: session?.token, in: &step)
+        }
+    }
+
     @discardableResult
     mutating func progress(
         _ owner: Owner, _ fraction: Double, velocity: Double? = nil, sequence: UInt64? = nil,
@@ -216,10 +237,12 @@ extension Arbiter {
     @discardableResult
     mutating func give(
         _ owner: Owner, _ operation: Operation, expecting expectations: [ArbiterCore.Expectation] = [],
-        at location: SourceLocation = #_sourceLocation
+        ignoresGuards: Bool = false, at location: SourceLocation = #_sourceLocation
     ) throws -> PerformAnswer {
         try perform(at: location) { machine, step throws(ArbiterError) in
-            try machine.perform(owner.id, token: owner.token, operation, expecting: expectations, in: &step)
+            try machine.perform(
+                owner.id, token: owner.token, operation, expecting: expectations, ignoresGuards: ignoresGuards,
+                in: &step)
         }
     }
 

@@ -91,7 +91,7 @@ struct DryRunTests {
             said
                 == DryRun(
                     scene: .main, scope: .scene, revision: Revision(rawValue: 0),
-                    outcome: .granted(DryRun.Preview(resolved: [], animation: nil, plan: nil))))
+                    outcome: .granted(DryRun.Preview(resolved: [], animation: nil, plan: nil, participants: []))))
         #expect(arbiter.machine.scenes().isEmpty, "the scene was not made")
         let animated = try dryRun(Self.request(animation: AnimationRequest(duration: .seconds(2))))
         guard case .granted(let preview) = animated.outcome else { return }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal, Self, Unpack
 
@@ -302,6 +302,18 @@ class AsyncScene:
         """See `Scene.patch_storyboard`."""
         return await self.arbiter._run(self.arbiter._flows.patch_storyboard(self.name, changes))
 
+    async def add_guard(
+        self, controllers: Iterable[str], *, on_silence: Literal["proceed", "abort"] = "proceed"
+    ) -> Document:
+        """See `Scene.add_guard`."""
+        await self.arbiter._open()
+        return await self.arbiter._run(self.arbiter._flows.add_guard(self.name, controllers, on_silence))
+
+    async def remove_guard(self, id: str) -> None:
+        """See `Scene.remove_guard`."""
+        await self.arbiter._open()
+        await self.arbiter._run(self.arbiter._flows.remove_guard(self.name, id))
+
     async def dry_run(
         self, call: Literal["start", "serialize"], **options: Unpack[TransitionOptions]
     ) -> Document:
@@ -368,10 +380,10 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
 
     async def perform(
         self, operation: Operations, *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
-        animated: bool = True,
+        animated: bool = True, ignore_guards: bool = False,
     ) -> Document:
         """See `Transition.perform`."""
-        return await self._arbiter._run(self._performing(operation, expect, animated))
+        return await self._arbiter._run(self._performing(operation, expect, animated, ignore_guards))
 
     async def complete(self) -> Document:
         """See `Transition.complete`."""

@@ -7,7 +7,7 @@ import logging
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote, urlencode
@@ -71,6 +71,7 @@ class TransitionOptions(TypedDict, total=False):
     participants: list[str | Mapping[str, Any]]
     ready_seconds: float
     on_unready: Literal["proceed", "abort"]
+    ignore_guards: bool
     lease_seconds: float
     max_hold_seconds: float
     on_expiry: Literal["discard", "complete"]
@@ -514,13 +515,17 @@ class Flows:
         body = ticket.named(outcome=outcome) if outcome else ticket.named()
         return (yield from self._act("end", ticket, body)).document()
 
-    def perform(self, ticket: Ticket, operation: Operations, expect: Any) -> Flow[Document]:
+    def perform(self, ticket: Ticket, operation: Operations, expect: Any, ignore_guards: bool) -> Flow[Document]:
         """Gives a transition the operation, or the list of them, that it was begun without.
 
         Raises `TransitionEnded` as `end` does.
         """
-        asked = {"operation" if isinstance(operation, Mapping) else "operations": operation}
-        body = ticket.named(**asked) if expect is None else ticket.named(**asked, expect=expect)
+        asked: Document = {"operation" if isinstance(operation, Mapping) else "operations": operation}
+        if expect is not None:
+            asked["expect"] = expect
+        if ignore_guards:
+            asked["ignoreGuards"] = True
+        body = ticket.named(**asked)
         answer = yield from self._act("perform", ticket, body)
         if answer.document().get("noop"):
             return answer.document()  # It still has no operation, and runs.
@@ -593,6 +598,22 @@ class Flows:
         answer = yield from self._in_session(
             lambda token: self.ask("POST", "/transitions/ready", body, headers={SESSION: token}))
         return answer.document()
+
+    def add_guard(self, scene: str, controllers: Iterable[str], on_silence: str) -> Flow[Document]:
+        """Wants to be asked before controllers are removed."""
+        if isinstance(controllers, str):
+            raise TypeError("controllers is a list")
+        body = {"controllers": list(controllers), "onSilence": on_silence}
+        answer = yield from self._in_session(
+            lambda token: self.ask("POST", self.scene_path(scene, "/guards"), body, headers={SESSION: token}))
+        return answer.document()
+
+    def remove_guard(self, scene: str, id: str) -> Flow[None]:
+        """Takes a guard back; nothing if it has ended."""
+        path = self.scene_path(scene, f"/guards/{quote(checked_id('The id', id), safe='')}")
+        answer = yield from self._in_session(lambda token: self.ask("DELETE", path, headers={SESSION: token}))
+        if answer.body.get("code") not in ("not-found", "unknown-scene"):
+            answer.document()
 
     # What there is
 

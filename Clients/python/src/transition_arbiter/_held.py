@@ -134,9 +134,11 @@ class HeldTransition(Generic[Over]):
         self._finish_end(document)
         return document
 
-    def _performing(self, operation: Operations, expect: Any, animated: bool) -> Flow[Document]:
+    def _performing(
+        self, operation: Operations, expect: Any, animated: bool, ignore_guards: bool
+    ) -> Flow[Document]:
         self.check()
-        performed = yield from self._flows.perform(self._ticket, operation, expect)
+        performed = yield from self._flows.perform(self._ticket, operation, expect, ignore_guards)
         if not performed.get("noop"):
             self._ticket.is_animated = animated
         return performed

@@ -7,7 +7,7 @@ import ssl
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from queue import SimpleQueue
@@ -456,6 +456,24 @@ class Scene:
         """
         return self.arbiter._run(self.arbiter._flows.patch_storyboard(self.name, changes))
 
+    def add_guard(
+        self, controllers: Iterable[str], *, on_silence: Literal["proceed", "abort"] = "proceed"
+    ) -> Document:
+        """Asks to be asked before these controllers, or any above them, are removed, until the session of this client ends.
+
+        `controllers` are ids; there may be none of them yet. Then ``transition.preparing`` names this client among the `participants`,
+        with the ``guard``: answer with `Arbiter.ready` or `Arbiter.veto` within two seconds. Otherwise `on_silence` counts: the
+        transition runs, or expires. Whoever follows the events with `attached` keeps the session alive. Asked again, it is the same
+        guard. Returns it, with its ``id``. Raises `Refused`, for example with ``queue-full``, or `Unreachable`.
+        """
+        self.arbiter._open()
+        return self.arbiter._run(self.arbiter._flows.add_guard(self.name, controllers, on_silence))
+
+    def remove_guard(self, id: str) -> None:
+        """Takes a guard back; nothing if it has ended. Raises `Refused` or `Unreachable`."""
+        self.arbiter._open()
+        self.arbiter._run(self.arbiter._flows.remove_guard(self.name, id))
+
     def dry_run(
         self, call: Literal["start", "serialize"], **options: Unpack[TransitionOptions]
     ) -> Document:
@@ -617,16 +635,16 @@ class Transition(HeldTransition[threading.Event]):
 
     def perform(
         self, operation: Operations, *, expect: Mapping[str, Any] | list[Mapping[str, Any]] | None = None,
-        animated: bool = True,
+        animated: bool = True, ignore_guards: bool = False,
     ) -> Document:
         """Gives it the operation, or the list of them, that it was begun without; it is applied when it completes.
 
         Returns the transition, with what the operation will have ``inserted`` and ``removed``, or with ``noop`` if it would
         change nothing; then another one may follow. `expect` is what must hold now. If it is not `animated`, the `duration` is
-        0 from now on. Raises `Refused` if the operation is not possible now, with ``already-performed`` if it has another one
-        and with ``outside-scope``, `TransitionEnded` if it has ended, or `Unreachable`.
+        0 from now on. Raises `Refused` if the operation is not possible now, with ``already-performed`` if it has another one,
+        with ``outside-scope`` and, unless it is to `ignore_guards`, with ``guarded``; `TransitionEnded` if it has ended, or `Unreachable`.
         """
-        return self._arbiter._run(self._performing(operation, expect, animated))
+        return self._arbiter._run(self._performing(operation, expect, animated, ignore_guards))
 
     def complete(self) -> Document:
         """Ends it, and applies its operation: the transition, with what was inserted and removed.

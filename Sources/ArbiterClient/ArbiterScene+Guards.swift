@@ -1,0 +1,38 @@
+/// What happens to a transition when nobody has said something in time.
+public enum SilenceAction: String, Hashable, Sendable {
+    /// It runs.
+    case proceed
+    /// It expires.
+    case abort
+}
+
+/// Being asked before controllers are removed.
+extension ArbiterScene {
+    /// Asks to be asked before these controllers, or any above them, are removed, until the session of this client ends.
+    ///
+    /// Then `transition.preparing` names this client among the `participants`, with the `guard`: answer with
+    /// ``Arbiter/ready(for:)`` or ``Arbiter/veto(_:reason:)`` within two seconds. Whoever follows the events attached keeps the session
+    /// alive. Asked again, it is the same guard.
+    ///
+    /// - Parameters:
+    ///   - controllers: their ids; there may be no such controllers yet.
+    ///   - onSilence: what happens if this client says nothing.
+    /// - Returns: the guard, with its `id`.
+    /// - Throws: `ClientError`, for example `refused` with `queue-full`; `CancellationError`.
+    @discardableResult
+    public func addGuard(of controllers: [String], onSilence: SilenceAction = .proceed) async throws -> JSONValue {
+        let body: JSONValue = [
+            "controllers": .array(controllers.map { .string($0) }), "onSilence": .string(onSilence.rawValue),
+        ]
+        return try await arbiter.say("POST", path("/guards"), body).accepted()
+    }
+
+    /// Takes a guard back; nothing if it has ended.
+    ///
+    /// - Throws: `ClientError`; `CancellationError`.
+    public func removeGuard(_ id: String) async throws {
+        let answer = try await arbiter.say("DELETE", path("/guards/\(id.inPath)"))
+        let isGone = ["not-found", "unknown-scene"].contains(answer.document["code"]?.string)
+        if !isGone { _ = try answer.accepted() }
+    }
+}
