@@ -80,7 +80,7 @@ export interface TransitionOptions {
   onExpiry?: 'discard' | 'complete';
   ticketSeconds?: number;
   queueSeconds?: number;
-  coalesce?: string | { key: string; keep?: 'latest' | 'first' };
+  coalesce?: string | { key: string; keep?: 'latest' | 'first'; among?: 'queued' | 'unfinished' };
   client?: string;
   /** Gives the ticket up when it is aborted. */
   signal?: AbortSignal;

@@ -189,8 +189,8 @@ public struct TransitionOptions: Hashable, Sendable {
     public var participants: [Participant] = []
     /// Whether it removes what others guard without asking them; it needs the role `design`.
     public var ignoresGuards = false
-    /// Of the tickets of a scene that wait with the same key, only the newest remains.
-    public var coalescingKey: String?
+    /// Which other transitions have the same purpose, so that one of them is enough; a string stands for the key.
+    public var coalescing: Coalescing?
     /// Whether it waits for its turn also in the body of a transition that is in its way, because this code is not what that body
     /// waits for.
     public var waitsForSelf = false
@@ -264,7 +264,7 @@ public struct TransitionOptions: Hashable, Sendable {
         if isInteractive { members["interactive"] = true }
         if !participants.isEmpty { members["participants"] = .array(participants.map(\.document)) }
         if ignoresGuards { members["ignoreGuards"] = true }
-        if let coalescingKey { members["coalesce"] = ["key": .string(coalescingKey)] }
+        if let coalescing { members["coalesce"] = coalescing.document }
         var animation = members["animation"]?.object ?? [:]
         if let transitionType { animation["type"] = .string(transitionType) }
         if let duration { animation["duration"] = .number(duration.inSeconds) }

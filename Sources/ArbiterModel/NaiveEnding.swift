@@ -30,8 +30,13 @@ package struct NaiveEnding: Hashable {
 }
 
 extension NaiveEnding {
-    package var isVetoed: Bool {
-        if case .vetoed = outcome { true } else { false }
+    /// Whether it ended for a client that knows nothing of its owner, before it ran.
+    package var mayEndHold: Bool {
+        switch outcome {
+        case .vetoed, .superseded: true
+        case .completed, .cancelled, .expired, .scopeGone, .sceneGone, .expectationFailed, .invalidOperation, .revoked:
+            false
+        }
     }
 
     package init(_ ending: Transition.Ending) {

@@ -28,9 +28,7 @@ extension NaiveOracle {
         var seen = 0
         for older in line.indices.reversed() {
             let other = line[older]
-            guard other.scene == request.scene, other.asking.isSerialized,
-                other.request.coalescing?.key == coalescing.key
-            else { continue }
+            guard other.scene == request.scene, other.request.coalescing?.key == coalescing.key else { continue }
             seen += 1
             guard seen <= Limits.coalesced else { break }
             guard other.state == .queued, !other.hasRememberedEnd, other.gesture == nil else { continue }
@@ -46,6 +44,38 @@ extension NaiveOracle {
                 let between = line[index]
                 if conflicts(between, own) || conflicts(between, locked(other)) { return true }
                 return waits(between.request, between.scope, for: other.request)
+                    || waits(between.request, between.scope, for: request)
+                    || waits(request, scope, for: between.request)
+            }
+            if !isSeparated { found.insert(older, at: 0) }
+        }
+        return granted(coalescedWith: request, replacing: found, at: place) + found
+    }
+
+    /// The indices of the granted transitions that a new request is coalesced with, in their order.
+    private func granted(coalescedWith request: TransitionRequest, replacing queued: [Int], at place: Int) -> [Int] {
+        guard let coalescing = request.coalescing, coalescing.among == .unfinished else { return [] }
+        let scene = scene(request.scene)
+        let scope = scene.resolvedScope(of: request)
+        let (own, priority) = (scene.locked(by: request, scope), priority(of: request))
+        let known = line.indices.filter {
+            line[$0].scene == request.scene && line[$0].request.coalescing?.key == coalescing.key
+        }.suffix(Limits.coalesced)
+        var found: [Int] = []
+        for older in known.reversed() where line[older].isGranted {
+            let other = line[older]
+            let isAbsent = other.interruption != nil || other.gesture == .cancel
+            let isShown = other.state == .running || other.hasRememberedEnd || other.gesture != nil
+            guard coalescing.keep == .latest ? !isShown : !isAbsent,
+                coalescing.keep == .latest ? other.priority <= priority : priority <= other.priority
+            else { continue }
+            let isSeparated = line.indices.contains { index in
+                let between = line[index]
+                guard between.scene == request.scene, stands(between), index != older, !found.contains(index),
+                    !queued.contains(index), between.isGranted ? index > older : index < place
+                else { return false }
+                return conflicts(between, own) || conflicts(between, locked(other))
+                    || waits(between.request, between.scope, for: other.request)
                     || waits(between.request, between.scope, for: request)
                     || waits(request, scope, for: between.request)
             }

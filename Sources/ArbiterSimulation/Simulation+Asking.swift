@@ -65,7 +65,8 @@ extension Simulation {
         if chance.isOnce(in: isCrowded ? 40 : 5) { invite(to: &request) }
         if chance.isOnce(in: Self.isWide(name) ? 12 : 3) {
             request.coalescing = Coalescing(
-                key: chance.pick(Self.keys, or: Self.keys[0]), keep: chance.isOnce(in: 3) ? .first : .latest)
+                key: chance.pick(Self.keys, or: Self.keys[0]), keep: chance.isOnce(in: 3) ? .first : .latest,
+                among: chance.isOnce(in: 3) ? .unfinished : .queued)
         }
         if chance.isOnce(in: 3) { request.session = clients[client].sessions.randomElement(using: &chance) }
         // Otherwise the engine names the client of the session.

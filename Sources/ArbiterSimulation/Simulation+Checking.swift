@@ -69,8 +69,9 @@ extension Simulation {
         case (.completed, .cancel), (.cancelled, .finish):
             throw Broken(.life, "\(id) is \(outcome) against its gesture")
         case (.superseded(let other), _):
-            guard let winner = ledger[other], winner.request.scene == transition.request.scene, winner.isSerialized,
-                winner.request.coalescing?.key == transition.request.coalescing?.key, ending.grant == nil
+            guard let winner = ledger[other], winner.request.scene == transition.request.scene,
+                winner.request.coalescing?.key == transition.request.coalescing?.key,
+                ending.grant == nil || winner.request.coalescing?.among == .unfinished && ledger[id]?.ran == nil
             else { throw Broken(.life, "\(id) is superseded by \(other)") }
         case (.completed, _), (.cancelled, _), (.expired, _), (.rejected, _), (.revoked, _):
             break

@@ -23,6 +23,8 @@ extension Simulation {
         case .superseded(let other):
             let isNewer = ledger.index(of: other) ?? 0 > ledger.index(of: transition.id) ?? 0
             statistics.count(isNewer ? .supersededByNewer : .supersededByOlder)
+            if ending.grant != nil { statistics.count(.replacedPreparing) }
+            if !isNewer, ledger[other]?.grant != nil { statistics.count(.gaveWayToGranted) }
         case .revoked: statistics.count(.revoked)
         }
         if ending.interruptedBy != nil { statistics.count(.interrupted) }

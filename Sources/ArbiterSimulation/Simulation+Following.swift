@@ -169,8 +169,10 @@ extension Simulation {
         }
         if case .answerGuards = record { statistics.count(.answeredForAll) }
         if let predicted { replica.oracle = predicted } else { replica.oracle.apply(record) }
-        // Who consents to be interrupted knows that its lease does not protect it; and one that is vetoed never ran.
-        for (id, ending) in oracle.endings where ending.interruptedBy != nil || ending.isVetoed { holds.relinquish(id) }
+        // Who consents to be interrupted knows that its lease does not protect it; and one that is vetoed, or replaced, never ran.
+        for (id, ending) in oracle.endings where ending.interruptedBy != nil || ending.mayEndHold {
+            holds.relinquish(id)
+        }
         let lease = record.request.map { oracle.scene($0.scene).storyboard.defaults.lease } ?? .zero
         let moment = observedAt ?? Moment(instant: now, timestamp: Timestamp(milliseconds: 0))
         ledger.note(record, at: moment, sequence: observed, lease: lease)

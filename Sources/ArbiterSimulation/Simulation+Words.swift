@@ -134,7 +134,12 @@ extension Simulation {
         guard !scene.tree.nodes.isEmpty else { return }
         let again = entry.performedRequest.operation
         let operation =
-            if let again, chance.isOnce(in: 2) { again } else {
+            if let again, chance.isOnce(in: 2) {
+                again
+            } else if !scene.guards.isEmpty, chance.isOnce(in: 2) {
+                // What is there goes, also what somebody guards.
+                Operation.setRoot(chance.arrival(avoiding: []))
+            } else {
                 chance.operation(in: scene, wanted: oracle.missing(in: entry.request.scene))
             }
         let expectations = chance.isOnce(in: 3) ? chance.expectations(of: scene) : []

@@ -29,6 +29,8 @@ package struct Statistics: Sendable {
         case dryRunsAside = "dry runs that would be set aside"
         case supersededByNewer = "superseded by a newer one"
         case supersededByOlder = "superseded by an older one"
+        case replacedPreparing = "superseded while preparing"
+        case gaveWayToGranted = "superseded by what is granted"
         case revoked
         case interruptions = "interruptions that began"
         case lateInterruptions = "tickets that interrupted later than at once"

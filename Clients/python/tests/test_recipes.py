@@ -14,6 +14,7 @@ FOUND = [(block["name"], block["code"]) for block in BLOCK.finditer(RECIPES)]
 SAID = {
     "An endless ticker": "the page is idle: True\nall of it is not: True\n",
     "An emergency": "the alarm is shown\n",
+    "A double tap": "the mail opens\nthe second tap is superseded\n",
     "Another top": "the stack: list receipt\n",
     "One sheet for another": "in front: route\n",
     "The newest route wins": "home is cancelled because it was interrupted\n",

@@ -124,6 +124,23 @@ extension PlaceTree {
             || self[place].grantedChildren.contains { hasHolder(atOrBelow: $0, after: order) }
     }
 
+    /// The granted parts at the places of a path and below its end.
+    func holders(at path: ScopePath) -> [LinePlace] {
+        var (place, found): (Int, [LinePlace]) = (Self.top, [])
+        for name in path {
+            if let holder = self[place].holder { found.append(holder) }
+            guard let child = self[place].children[name] else { return found }
+            place = child
+        }
+        collectHolders(atOrBelow: place, in: &found)
+        return found
+    }
+
+    private func collectHolders(atOrBelow place: Int, in found: inout [LinePlace]) {
+        if let holder = self[place].holder { found.append(holder) }
+        for child in self[place].grantedChildren { collectHolders(atOrBelow: child, in: &found) }
+    }
+
     private func isHeld(_ place: Int, after order: LinePlace) -> Bool { self[place].holder.map { order < $0 } ?? false }
 }
 

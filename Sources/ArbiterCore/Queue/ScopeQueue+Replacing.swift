@@ -1,4 +1,4 @@
-// Which waiting transitions a new one may replace: those that nothing separates from it.
+// Which transitions a new one may replace, or give way to: those that nothing separates from it.
 
 /// What a transition conflicts by.
 struct Claim {
@@ -8,11 +8,12 @@ struct Claim {
 }
 
 extension ScopeQueue {
-    /// Of some waiting transitions, those that a new one may replace, or give way to.
+    /// Of some unfinished transitions, those that a new one may replace, or give way to.
     ///
-    /// What conflicts with either of the two, waits, and stands in the line between them, or between the place that the new one
-    /// would take and them, separates them. Those that are replaced separate nothing. One candidate costs the depth of its places
-    /// times a logarithm.
+    /// What conflicts with either of the two, and stands in the line between them, or between the place that the new one
+    /// would take and them, separates them. What is granted stands before all that waits. Those that are found separate nothing. A
+    /// candidate that waits costs the depth of its places times a logarithm; those that are granted cost, all together, as many as
+    /// conflict with the new one.
     ///
     /// - Parameters:
     ///   - candidates: the places of unfinished transitions in the line, the last one first.
@@ -20,22 +21,29 @@ extension ScopeQueue {
     ///   - place: the place of the new one if it takes none over.
     ///   - rules: the rules of the request; under the first ones, a granted transition separates as well.
     ///   - aside: what a transition that waits outside the line conflicts by; it separates nothing.
-    ///   - mayBeReplaced: whether a candidate, which waits, may be replaced at all.
+    ///   - mayBeReplaced: whether a candidate may be replaced, or stay, at all.
     /// - Returns: their places, the first one first.
     mutating func replaceable(
         _ candidates: some Sequence<LinePlace>, by new: Claim, at place: LinePlace, under rules: Rules,
         aside: (LinePlace) -> (id: TransitionID, claim: Claim)?,
         where mayBeReplaced: (TransitionID) -> Bool
     ) -> [LinePlace] {
-        var found: [LinePlace] = []
+        var (found, granted): ([LinePlace], [LinePlace]) = ([], [])
         for order in candidates {
             let (entry, other) = (self[order], aside(order))
-            guard entry?.isGranted != true, let id = entry?.id ?? other?.id, mayBeReplaced(id) else { continue }
+            guard let id = entry?.id ?? other?.id, mayBeReplaced(id) else { continue }
+            if entry?.isGranted == true {
+                granted.append(order)
+                continue
+            }
             let taken = LinePlace(order.order, place.priority)
             let stretch = Stretch(after: min(taken, order), before: max(place, order))
             let isNewSeparated = isSeparated(new, in: stretch)
             // What separates the new one from an equal separates it from those before that too.
-            if isNewSeparated, order.priority >= place.priority { break }
+            if isNewSeparated, order.priority >= place.priority {
+                granted = []
+                break
+            }
             let isOlderSeparated =
                 entry.map { isSeparated($0, in: stretch) } ?? other.map { isSeparated($0.claim, in: stretch) }
             guard !isNewSeparated, isOlderSeparated == false,
@@ -44,8 +52,34 @@ extension ScopeQueue {
             found.append(order)
             if entry != nil { hide(order) }
         }
+        let first = granted.isEmpty ? [] : unseparated(granted, from: new, at: place)
         for order in found where self[order] != nil { reveal(order) }
-        return found.reversed()
+        return first.reversed() + found.reversed()
+    }
+
+    /// Of some granted transitions, the last one first, those that nothing separates from a new one.
+    private func unseparated(_ candidates: [LinePlace], from new: Claim, at place: LinePlace) -> [LinePlace] {
+        let stretch = Stretch(after: .start, before: place)
+        guard !isSeparated(new, in: stretch) else { return [] }
+        var found: Set<LinePlace> = []
+        let inTheWay = granted(conflictingWith: new)
+        for order in candidates {
+            func comesBetween(_ other: LinePlace) -> Bool { order < other && !found.contains(other) }
+            // It comes between the new one and those before too.
+            if inTheWay.contains(where: comesBetween) { break }
+            guard let entry = self[order], !isSeparated(entry, in: stretch),
+                !entry.arrivals.brought.contains(where: { coming.holders(of: $0).contains(where: comesBetween) })
+            else { continue }
+            found.insert(order)
+        }
+        return candidates.filter(found.contains)
+    }
+
+    /// The granted transitions that conflict with a new one.
+    private func granted(conflictingWith new: Claim) -> Set<LinePlace> {
+        Set(
+            new.paths.flatMap { places.holders(at: $0) } + new.arrivals.brought.flatMap { coming.holders(of: $0) }
+                + new.arrivals.named.flatMap { coming.grantedBringers(of: $0) })
     }
 
     /// Whether a waiting transition of a stretch of the line conflicts with a new one.

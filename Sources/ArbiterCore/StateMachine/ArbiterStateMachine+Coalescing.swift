@@ -1,9 +1,9 @@
 // Coalescing: of the tickets with the same key, one remains.
 
 extension ArbiterStateMachine {
-    /// What happens to a new ticket when there are older ones with its coalescing key.
+    /// What happens to a new ticket when there are older transitions with its coalescing key.
     enum Coalesced {
-        /// The older ones end, in the order of the line, and the new ticket counts as if it had been asked for when the first was.
+        /// The older ones, which wait or prepare, end, in the order of the line, and the new ticket counts as if it had been asked for when the first was.
         case takesOver([Transition])
         /// The new ticket ends, and the older ones remain, of which this is the first.
         case givesWay(to: Transition)
@@ -16,7 +16,7 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// Finds the tickets that a new request is coalesced with, among the newest `Limits.coalesced` with its key.
+    /// Finds the transitions that a new request is coalesced with, among the newest `Limits.coalesced` with its key.
     ///
     /// Nothing changes, although the queue marks the tickets meanwhile.
     ///
@@ -33,7 +33,7 @@ extension ArbiterStateMachine {
         let places = durable.scenes[request.scene]?.queue.replaceable(
             line.latest(Limits.coalesced), by: claim, at: place, under: durable.rules, aside: aside
         ) {
-            guard let older = transitions[$0], older.isReplaceable else { return false }
+            guard let older = transitions[$0], older.isCoalesced(by: coalescing) else { return false }
             // The one that stays has no lower priority than the one that goes.
             return coalescing.keep == .latest ? older.priority <= priority : older.priority >= priority
         }
@@ -73,9 +73,18 @@ extension Scene {
 }
 
 extension Transition {
-    /// Whether it is queued, and its owner has neither ended it nor released its gesture.
-    fileprivate var isReplaceable: Bool {
-        guard case .queued(let queued) = phase else { return false }
-        return !queued.completesAtGrant && gesture == nil
+    /// Whether a new ticket may replace it, or give way to it.
+    ///
+    /// It may while it is queued, and its owner has neither ended it nor released its gesture. If the new one looks beyond the queue, it
+    /// may replace one that prepares, which has shown nothing, and give way to one that prepares or runs, and goes on.
+    fileprivate func isCoalesced(by coalescing: Coalescing) -> Bool {
+        let isOpen = !hasRememberedEnd && gesture == nil
+        switch (phase, coalescing.among, coalescing.keep) {
+        case (.queued, _, _): return isOpen
+        case (.ended, _, _), (.preparing, .queued, _), (.running, .queued, _), (.running, _, .latest): return false
+        case (.preparing, .unfinished, .latest): return isOpen
+        case (.preparing, .unfinished, .first), (.running, .unfinished, .first):
+            return interruption == nil && gesture?.decision != .cancel
+        }
     }
 }

@@ -230,7 +230,7 @@ extension DurableState.Index {
         if let session = transition.session { bound[session, default: []].insert(transition.id) }
         if let principal = transition.request.principal { change(principal) { $0.unfinished += 1 } }
         enter(transition, of: transition.participatingClients)
-        guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
+        guard let coalescing = transition.request.coalescing else { return }
         let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
         self.coalescing[place, default: RequestLine()].insert(transition.place)
     }
@@ -251,7 +251,7 @@ extension DurableState.Index {
             participations[client]?.remove(transition.participation)
             if participations[client]?.isEmpty == true { participations.removeValue(forKey: client) }
         }
-        guard let coalescing = transition.request.coalescing, transition.isSerialized else { return }
+        guard let coalescing = transition.request.coalescing else { return }
         let place = DurableState.CoalescingPlace(of: transition.request, coalescing)
         self.coalescing[place]?.remove(transition.place)
         if self.coalescing[place]?.isEmpty == true { self.coalescing.removeValue(forKey: place) }

@@ -228,7 +228,7 @@ struct DurableState: Sendable {
         var participations: [ClientName: SortedLine<Participation>] = [:]
         /// The scenes in which each session has guards.
         var guards: [SessionID: Set<SceneName>] = [:]
-        /// The places of the unfinished serialized transitions with each coalescing key.
+        /// The places of the unfinished transitions with each coalescing key.
         var coalescing: [CoalescingPlace: RequestLine] = [:]
     }
 

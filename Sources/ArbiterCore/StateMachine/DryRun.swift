@@ -95,16 +95,32 @@ extension ArbiterStateMachine {
         case .givesWay(let older): return .superseded(by: older.id)
         case .takesOver(let older):
             if let withheld = withheld(at: now) { return withheld }
-            if let blockers = blockers(of: request, takingOver: older) {
-                return interruption(by: request, insteadOf: older[0], blockers) ?? .blocked(by: blockers)
-            }
-            return preview(of: try possibleTurn(of: request), request)
+            return try without(older.filter { !$0.isQueued }, at: now).outcome(of: request, takingOver: older)
         case nil:
             if let withheld = withheld(at: now) { return withheld }
             let outcome = try outcomeOfTurn(request, at: now)
             guard case .blocked(let blockers) = outcome else { return outcome }
             return interruption(by: request, insteadOf: nil, blockers) ?? outcome
         }
+    }
+
+    /// What would come of a request that takes over the place of older tickets.
+    private func outcome(
+        of request: TransitionRequest, takingOver older: [Transition]
+    ) throws(ArbiterError) -> DryRun.Outcome {
+        if let blockers = blockers(of: request, takingOver: older) {
+            return interruption(by: request, insteadOf: older[0], blockers) ?? .blocked(by: blockers)
+        }
+        return preview(of: try possibleTurn(of: request), request)
+    }
+
+    /// The arbiter as it would be after the end of transitions that prepare.
+    private func without(_ preparing: [Transition], at now: Instant) -> ArbiterStateMachine {
+        guard !preparing.isEmpty else { return self }
+        var left = self
+        var step = Step(moment: Moment(instant: now, timestamp: Timestamp(milliseconds: 0)))
+        for transition in preparing { left.end(transition.id, as: .cancelled, in: &step) }
+        return left
     }
 
     /// What a request would interrupt at the place of a ticket that it replaces, or at the last one.

@@ -73,7 +73,7 @@ extension ArbiterStateMachine {
         guard request.unmet == .wait else { return }
         switch older {
         case .givesWay: return
-        case .takesOver(let tickets) where tickets.contains(where: \.awaitsState): return
+        case .takesOver(let tickets) where tickets.contains { $0.isQueued && $0.awaitsState }: return
         case .takesOver, nil: try checkMayWaitForState(of: request.scene)
         }
     }

@@ -72,10 +72,12 @@ package enum UnreadyAction: String, Hashable, Sendable, CaseIterable {
 package struct Coalescing: Hashable, Sendable {
     package let key: CoalescingKey
     package let keep: Keep
+    package let among: Among
 
-    package init(key: CoalescingKey, keep: Keep) {
+    package init(key: CoalescingKey, keep: Keep, among: Among = .queued) {
         self.key = key
         self.keep = keep
+        self.among = among
     }
 
     /// Which of two tickets with the same key remains.
@@ -84,6 +86,14 @@ package struct Coalescing: Hashable, Sendable {
         case latest
         /// The older one.
         case first
+    }
+
+    /// What a new ticket is coalesced with.
+    package enum Among: String, Hashable, Sendable, CaseIterable {
+        /// What waits in the queue.
+        case queued
+        /// What is granted too: the older one that stays may run, and the one that is replaced may prepare.
+        case unfinished
     }
 }
 

@@ -18,7 +18,8 @@ extension TransitionRequest: BinaryCodable {
         writer.write(
             (lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0)
                 | (hasInterruption ? Kept.interruption : 0) | (unmet == .wait ? Kept.waitsUnmet : 0)
-                | (ignoresGuards ? Kept.ignoresGuards : 0))
+                | (ignoresGuards ? Kept.ignoresGuards : 0)
+                | (coalescing?.among == .unfinished ? Kept.coalescesUnfinished : 0))
         if hasPriorities {
             writer.write(priority)
             writer.write(highestPriority)
@@ -50,6 +51,8 @@ extension TransitionRequest: BinaryCodable {
         static let waitsUnmet: UInt8 = 8
         /// Only with the details, and without a field.
         static let ignoresGuards: UInt8 = 16
+        /// Only with a key, and without a field.
+        static let coalescesUnfinished: UInt8 = 32
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -60,8 +63,8 @@ extension TransitionRequest: BinaryCodable {
             principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
         let kept: UInt8 = try reader.read()
         let hasInterruption = kept & Kept.interruption != 0
-        let needDetails = Kept.interruption | Kept.waitsUnmet | Kept.ignoresGuards
-        guard kept < Kept.ignoresGuards << 1, kept & needDetails == 0 || kept & Kept.details != 0
+        let needDetails = Kept.interruption | Kept.waitsUnmet | Kept.ignoresGuards | Kept.coalescesUnfinished
+        guard kept < Kept.coalescesUnfinished << 1, kept & needDetails == 0 || kept & Kept.details != 0
         else { throw reader.malformed("which fields a request has") }
         if kept & Kept.priorities != 0 {
             priority = try reader.readOptional()
@@ -79,7 +82,12 @@ extension TransitionRequest: BinaryCodable {
         details.participants = try reader.readArray()
         details.ready = try reader.read()
         details.onUnready = try reader.readWord()
-        details.coalescing = try reader.readOptional()
+        let coalescing: Coalescing? = try reader.readOptional()
+        details.coalescing = coalescing
+        if kept & Kept.coalescesUnfinished != 0 {
+            guard let coalescing else { throw reader.malformed("coalescing without a key") }
+            details.coalescing = Coalescing(key: coalescing.key, keep: coalescing.keep, among: .unfinished)
+        }
         details.maxHold = try reader.readOptional()
         if hasInterruption {
             details.interrupts = try reader.readBool()

@@ -50,7 +50,9 @@ package struct TransitionRequest: Hashable, Sendable {
 
         /// The oldest rules that know all of it.
         var neededRules: Rules {
-            guard !interrupts, interruptibility == nil, unmet == .reject, !ignoresGuards else { return .second }
+            guard !interrupts, interruptibility == nil, unmet == .reject, !ignoresGuards,
+                coalescing?.among != .unfinished
+            else { return .second }
             return max(
                 operation?.neededRules ?? .first, expectations.lazy.map(\.neededRules).max() ?? .first,
                 participants.lazy.map(\.neededRules).max() ?? .first)

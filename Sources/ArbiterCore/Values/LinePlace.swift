@@ -45,6 +45,9 @@ package struct LinePlace: Numbered {
         rawValue = UInt64(bitPattern: signed)
     }
 
+    /// The place before all others.
+    static let start = LinePlace(rawValue: UInt64(bitPattern: .min))
+
     /// The place behind all others.
     static let end = LinePlace(rawValue: UInt64(bitPattern: .max))
 

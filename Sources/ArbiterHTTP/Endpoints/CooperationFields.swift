@@ -81,15 +81,17 @@ extension JSONReader {
     fileprivate mutating func coalescing(_ field: String) throws(Problem) -> Coalescing {
         var key: CoalescingKey?
         var keep = Coalescing.Keep.latest
+        var among = Coalescing.Among.queued
         try object(field) { member, reader throws(Problem) in
             switch member {
             case "key":
                 key = try reader.name(member)
             case "keep": keep = try reader.word(member)
+            case "among": among = try reader.word(member)
             default: throw reader.unknown(member)
             }
         }
         guard let key else { throw Problem.missing("coalesce.key") }
-        return Coalescing(key: key, keep: keep)
+        return Coalescing(key: key, keep: keep, among: among)
     }
 }

@@ -13,6 +13,7 @@ extension JSONWriter {
             object("coalesce") { writer in
                 writer.member("key", coalescing.key.description)
                 writer.member("keep", coalescing.keep.rawValue)
+                if coalescing.among != .queued { writer.member("among", coalescing.among.rawValue) }
             }
         }
         if request.interrupts { member("whenBusy", WhenBusy.interrupt.rawValue) }

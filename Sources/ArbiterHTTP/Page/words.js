@@ -136,8 +136,8 @@ export function endWords(document) {
     case 'rejected': return rejectedWords(document);
     case 'superseded':
       return document.coalesce?.keep === 'first'
-        ? `An older ticket for the same thing (${inWords(document.coalesce.key)}) was waiting already.`
-        : `A newer ticket for the same thing (${inWords(document.coalesce?.key)}) took its place in the queue.`;
+        ? `An older one for the same thing (${inWords(document.coalesce.key)}) was there already.`
+        : `A newer one for the same thing (${inWords(document.coalesce?.key)}) took its place${document.fence ? ' before it ran' : ' in the queue'}.`;
     case 'revoked': return `${inWords(document.revokedBy ?? 'An administrator')} took it away: “${inWords(document.reason)}”.`;
     default: return 'The daemon no longer knows how it ended: it has started without its journal, or has forgotten it. '
       + 'It is not known when it ended.';

@@ -55,6 +55,8 @@ package enum SampleCooperation {
         TransitionRequest(expectations: [.revision(Revision(rawValue: 7))], queue: .seconds(1), unmet: .wait),
         TransitionRequest(ignoresGuards: true),
         TransitionRequest(
+            coalescing: Coalescing(key: coalescing("k", .first).key, keep: .first, among: .unfinished)),
+        TransitionRequest(
             interruptibility: .allowed(
                 Consent(by: .equal, grace: Limits.graceDurations.upperBound, outcome: .completed))),
     ]

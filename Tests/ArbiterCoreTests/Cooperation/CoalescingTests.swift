@@ -4,11 +4,12 @@ import Testing
 
 /// Coalescing: of two tickets with the same key, only one remains.
 struct CoalescingTests {
-    private static func request(
-        _ key: String = "selection", keep: Coalescing.Keep = .latest, scope: Scope? = nil
+    static func request(
+        _ key: String = "selection", keep: Coalescing.Keep = .latest, among: Coalescing.Among = .queued,
+        scope: Scope? = nil
     ) throws -> TransitionRequest {
         TransitionRequest(
-            scope: scope, coalescing: Coalescing(key: try #require(CoalescingKey(key)), keep: keep))
+            scope: scope, coalescing: Coalescing(key: try #require(CoalescingKey(key)), keep: keep, among: among))
     }
 
     @Test func `the latest ticket takes the place of the older one, which ends as superseded by it`() throws {
