@@ -555,6 +555,37 @@ def test_a_veto(daemon, agent, reason):
     assert (ended["error"], ended["outcome"], ended["reason"]) == ("ended", "rejected", "vetoed")
 
 
+def test_an_animation_that_changes_and_a_note(daemon, agent):
+    running = daemon()
+    owner = agent(running, "owner")
+    options = {"animation": {"duration": 1, "curve": "linear"}, "note": "the display is cleaned"}
+    held = owner.ask("start", scene="main", options=options, **{"as": "t"})["transition"]
+    assert held["note"] == "the display is cleaned"
+    updated = owner.ask("update", animation={"duration": 2, "userInfo": [1]}, **{"as": "t"})["transition"]
+    assert (updated["animation"]["duration"], updated["animation"]["curve"]) == (2, "linear")
+    assert updated["animation"]["userInfo"] == [1]
+    assert "token" not in updated
+    assert owner.ask("update", animation={"type": "star"}, **{"as": "t"}) == {"error": "refused", "code": "unknown-field"}
+    owner.ask("complete", **{"as": "t"})
+    assert owner.ask("update", animation={"duration": 3}, **{"as": "t"})["error"] == "ended"
+
+
+def test_all_of_a_client_revoked(daemon, agent):
+    running = daemon()
+    view, other, admin = (agent(running, name) for name in ("view", "other", "admin"))
+    held = view.ask("start", scene="main", **{"as": "t"})["transition"]
+    waiting = view.tell("serialize", scene="main", **{"as": "waiting"})
+    view.ask("start", scene="elsewhere", **{"as": "elsewhere"})
+    turn = other.tell("serialize", scene="main", **{"as": "t"})
+    until_queued(running, 2)
+    revoked = admin.ask("revokeAll", scene="main", client="view", reason="a test")["revoked"]
+    assert len(revoked) == 2 and revoked[0] == held["id"]
+    assert waiting()["error"] == "ended"
+    assert turn()["transition"]["state"] == "running"
+    assert running.ask("GET", "/scenes/elsewhere")[1]["runningCount"] == 1
+    assert len(admin.ask("revokeAll", scene="main", reason="all")["revoked"]) == 1
+
+
 def test_a_guard(daemon, agent):
     running = daemon()
     owner, editor = agent(running, "owner"), agent(running, "editor")

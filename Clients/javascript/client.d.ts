@@ -75,6 +75,8 @@ export interface TransitionOptions {
   onUnready?: 'proceed' | 'abort';
   /** Whether it removes what others guard without asking them; it needs the role `design`. */
   ignoreGuards?: boolean;
+  /** Why it is held, for people. */
+  note?: string;
   leaseSeconds?: number;
   maxHoldSeconds?: number;
   onExpiry?: 'discard' | 'complete';
@@ -265,6 +267,12 @@ export class Scene {
    */
   patchStoryboard(changes: Document): Promise<Document>;
   /**
+   * Takes all unfinished transitions here, or those of a client, from their owners, in one step: their ids. An administrator takes
+   * everybody's, others those of their own principal.
+   * @throws Refused, Unreachable
+   */
+  revoke(options: { reason: string; client?: string }): Promise<string[]>;
+  /**
    * Asks to be asked before these controllers, or any above them, are removed, until the session of this client ends: the guard, with its
    * `id`. There may be no such controllers yet. Then `transition.preparing` names this client among the `participants`, with the `guard`:
    * answer with `ready` or `veto` within two seconds. Otherwise `onSilence` counts: the transition runs, unless it is `abort`. Whoever
@@ -378,6 +386,11 @@ export class Transition {
    * `outside-scope`, and, unless it is to `ignoreGuards`, with `guarded`; TransitionEnded if it has ended; Unreachable
    */
   perform(operation: Operation | Operation[], options?: PerformOptions & { ignoreGuards?: boolean }): Promise<Document>;
+  /**
+   * Changes the `duration`, `curve`, `completionSpeed` or `userInfo` of its animation: the transition.
+   * @throws TransitionEnded if it has ended; Refused, Unreachable
+   */
+  update(animation: { duration?: number; curve?: string; completionSpeed?: number; userInfo?: unknown }): Promise<Document>;
   /**
    * Ends it, and applies its operation: the transition, with what was inserted and removed.
    * @throws TransitionEnded if it has ended without its owner; Refused if its gesture was decided otherwise; Unreachable

@@ -942,6 +942,10 @@ export class Arbiter {
     return documentOf(await this.ask('POST', '/transitions/revoke', { id, reason }));
   }
 
+  async revokeAll(scene, { reason, client }) {
+    return documentOf(await this.ask('POST', '/transitions/revoke', defined({ scene, client, reason }))).revoked;
+  }
+
   async *#pages(path, query) {
     for (let next = `${path}?${new URLSearchParams(defined(query))}`; next;) {
       const answer = await this.ask('GET', next);
@@ -1278,6 +1282,13 @@ export class Arbiter {
     const answer = await this.#act('perform', ticket, fields);
     // It still has no operation then, and runs.
     if (documentOf(answer).noop) return answer.document;
+    ticket.note(answer);
+    return ticket.shown;
+  }
+
+  async update(ticket, animation) {
+    const answer = await this.#act('update', ticket, { animation });
+    documentOf(answer);
     ticket.note(answer);
     return ticket.shown;
   }
@@ -1644,6 +1655,10 @@ export class Scene {
     const body = { ...wireFields(optionsOf(given)), scene: this.name };
     if (call === 'start') for (const name of ['whenBusy', 'unmet']) delete body[name];
     return documentOf(await this.arbiter.ask('POST', `/transitions/${call}?dryRun=true`, body));
+  }
+
+  revoke({ reason, client }) {
+    return this.arbiter.revokeAll(this.name, { reason, client });
   }
 
   addGuard(controllers, { onSilence = 'proceed' } = {}) {
@@ -2081,6 +2096,10 @@ export class Transition {
     const performed = await this.#arbiter.perform(this.#ticket, { ...asked(operation), expect, ignoreGuards });
     if (!performed.noop) this.#ticket.isAnimated = animated;
     return performed;
+  }
+
+  update(animation) {
+    return this.#arbiter.update(this.#ticket, animation);
   }
 
   complete() {

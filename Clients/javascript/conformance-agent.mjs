@@ -211,6 +211,8 @@ const commands = {
   },
   ready: async command => ({ transition: await arbiter.ready(command.id) }),
   veto: async command => ({ transition: await arbiter.veto(command.id, { reason: command.reason }) }),
+  revokeAll: async ({ scene, client, reason }) => ({ revoked: await arbiter.scene(scene).revoke({ client, reason }) }),
+  update: async command => ({ transition: await transitions.get(command.as).update(command.animation) }),
   addGuard: async ({ scene, controllers, onSilence }) => (
     { guard: await arbiter.scene(scene).addGuard(controllers, { onSilence }) }),
   async removeGuard({ scene, id }) {

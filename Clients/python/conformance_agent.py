@@ -308,6 +308,13 @@ class Agent:
     def veto(self, command):
         return {"transition": self.arbiter.veto(command["id"], reason=command.get("reason"))}
 
+    def revokeAll(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"revoked": scene.revoke(reason=command["reason"], client=command.get("client"))}
+
+    def update(self, command):
+        return {"transition": self.transitions[command["as"]].update(command["animation"])}
+
     def addGuard(self, command):
         scene = self.arbiter.scene(command["scene"])
         return {"guard": scene.add_guard(command["controllers"], on_silence=command.get("onSilence", "proceed"))}
@@ -591,6 +598,13 @@ class AsyncAgent(Agent):
 
     async def veto(self, command):
         return {"transition": await self.arbiter.veto(command["id"], reason=command.get("reason"))}
+
+    async def revokeAll(self, command):
+        scene = self.arbiter.scene(command["scene"])
+        return {"revoked": await scene.revoke(reason=command["reason"], client=command.get("client"))}
+
+    async def update(self, command):
+        return {"transition": await self.transitions[command["as"]].update(command["animation"])}
 
     async def addGuard(self, command):
         scene = self.arbiter.scene(command["scene"])

@@ -36,3 +36,22 @@ extension ArbiterScene {
         if !isGone { _ = try answer.accepted() }
     }
 }
+
+extension ArbiterScene {
+    /// Takes all unfinished transitions of the scene, or those of a client, from their owners, in one step.
+    ///
+    /// An administrator takes everybody's, others those of their own principal.
+    ///
+    /// - Parameters:
+    ///   - client: only those of this client.
+    ///   - reason: what the owners are told.
+    /// - Returns: their ids.
+    /// - Throws: `ClientError`; `CancellationError`.
+    @discardableResult
+    public func revoke(client: String? = nil, reason: String) async throws -> [String] {
+        var members: [String: JSONValue] = ["scene": .string(name), "reason": .string(reason)]
+        members["client"] = client.map { .string($0) }
+        let answer = try await arbiter.ask(WireRequest("POST", "/transitions/revoke", .object(members)))
+        return try answer.accepted()["revoked"]?.array?.compactMap(\.string) ?? []
+    }
+}

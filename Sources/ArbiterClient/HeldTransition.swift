@@ -114,6 +114,20 @@ public final class HeldTransition: Sendable {
         return performed
     }
 
+    /// Changes how it is animated.
+    ///
+    /// - Parameter animation: `duration`, `curve`, `completionSpeed` and `userInfo` as the wire has them; the others stay.
+    /// - Returns: the transition.
+    /// - Throws: `ClientError.ended` if it has ended; `refused`, `unreachable`; `CancellationError`.
+    @discardableResult
+    public func update(_ animation: JSONValue) async throws -> JSONValue {
+        if let ending { throw ClientError.ended(ending) }
+        let answer = try await arbiter.act("update", on: ticket, ["animation": animation])
+        let updated = try answer.accepted()
+        try ticket.note(answer)
+        return updated
+    }
+
     /// Ends it, and applies its operation.
     ///
     /// - Returns: the transition, with what its operation inserted and removed.

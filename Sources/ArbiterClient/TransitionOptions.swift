@@ -189,6 +189,8 @@ public struct TransitionOptions: Hashable, Sendable {
     public var participants: [Participant] = []
     /// Whether it removes what others guard without asking them; it needs the role `design`.
     public var ignoresGuards = false
+    /// Why it is held, for people.
+    public var note: String?
     /// Which other transitions have the same purpose, so that one of them is enough; a string stands for the key.
     public var coalescing: Coalescing?
     /// Whether it waits for its turn also in the body of a transition that is in its way, because this code is not what that body
@@ -263,6 +265,7 @@ public struct TransitionOptions: Hashable, Sendable {
         if let lease { members["leaseSeconds"] = .number(lease.inSeconds) }
         if isInteractive { members["interactive"] = true }
         if !participants.isEmpty { members["participants"] = .array(participants.map(\.document)) }
+        if let note { members["note"] = .string(note) }
         if ignoresGuards { members["ignoreGuards"] = true }
         if let coalescing { members["coalesce"] = coalescing.document }
         var animation = members["animation"]?.object ?? [:]

@@ -47,7 +47,7 @@ extension ClusterSimulation {
             case .expireUnclaimed(let ids):
                 for id in ids { try history.checkExpiry(of: id, .unclaimed, at: now) }
             case .endSession(let id, _): try sessions.checkEnd(of: id, at: now, as: "in shard \(shard)")
-            case .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
+            case .end, .revoke, .revokeAll, .update, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
                 .removeGuard, .markGone, .openSession, .declare, .patch, .delete,
                 .timeOutParticipants, .interrupt, .endInterrupted,
                 .distrust, .skipFences, .resume, .stop, .adopt:

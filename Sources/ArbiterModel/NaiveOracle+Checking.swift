@@ -56,6 +56,10 @@ extension NaiveOracle {
         {
             throw Broken(.participants, "\(entry.id) waits for nobody")
         }
+        let duration = transition.grant?.animation?.duration
+        guard transition.update == entry.update,
+            duration == nil || entry.update?.duration == nil || duration == entry.update?.duration
+        else { throw Broken(.life, "\(entry.id) is animated otherwise than its owner said") }
         guard transition.session == entry.session, transition.scope == entry.scope,
             transition.hasRememberedEnd == entry.hasRememberedEnd, transition.unmet?.expectation == entry.unmet
         else {

@@ -31,7 +31,8 @@ extension NaiveOracle {
             guard other.scene == request.scene, other.request.coalescing?.key == coalescing.key else { continue }
             seen += 1
             guard seen <= Limits.coalesced else { break }
-            guard other.state == .queued, !other.hasRememberedEnd, other.gesture == nil else { continue }
+            let mayStay = coalescing.keep == .first && coalescing.among == .unfinished && other.gesture != .cancel
+            guard other.state == .queued, mayStay || !other.hasRememberedEnd && other.gesture == nil else { continue }
             // The one that stays has no lower priority.
             guard coalescing.keep == .latest ? other.priority <= priority : priority <= other.priority else { continue }
             // Between the two, or between them and the place that would be taken.

@@ -31,6 +31,8 @@ package struct NaiveOracle {
         /// The operation that it was given while it ran.
         package var performed: Operation?
         package var members: [Member]
+        /// What its owner has changed of its animation.
+        package var update: AnimationUpdate?
         /// The transition type of what it inserts, once it is granted.
         package var type: TransitionTypeName?
         /// The lineages that were free of conflicts at the request; used by the fault `overlooksMoves` only.
@@ -131,6 +133,20 @@ package struct NaiveOracle {
             serialize(Asking(request, id: id, token: token, isSerialized: true))
         case .end(let id, _, let outcome): end(id, as: outcome)
         case .revoke(let id, let revocation): finish(id, as: .revoked(revocation))
+        case .revokeAll(let scene, let client, let principal, let revocation):
+            let all =
+                line.filter { $0.scene == scene && $0.unmet == nil }
+                + line.filter { $0.scene == scene && $0.unmet != nil }
+            for entry in all where client == nil || entry.request.client == client {
+                if principal == nil || entry.request.principal == principal {
+                    close(entry.id, as: .revoked(revocation))
+                }
+            }
+            settle(scene)
+        case .update(let id, let update):
+            guard let index = line.firstIndex(where: { $0.id == id }) else { return }
+            line[index].update = update.following(line[index].update)
+            tell(.transition(.updated, id), in: line[index].scene)
         case .expire(let id, let reason):
             let unmet = reason == .queueTimeout ? self[id]?.unmet : nil
             finish(id, as: unmet.map { .expectationFailed($0) } ?? .expired(reason))

@@ -22,6 +22,8 @@ enum Ask {
     case renewSession(Token)
     case endSession(Token)
     case revoke(TransitionID, GivenReason)
+    case revokeAll(SceneName, of: ClientName?, GivenReason)
+    case update(TransitionID, token: Token, AnimationUpdate)
     case attach(Token)
     case declare(SceneName, Storyboard, if: Precondition)
     case patch(SceneName, StoryboardPatch, if: Precondition)
@@ -31,13 +33,11 @@ enum Ask {
     var acted: (TransitionID, Token)? {
         switch self {
         case .end(let id, let token, _), .renew(let id, let token), .progress(let id, let token, _),
-            .release(let id, let token, _), .perform(let id, let token, _, _, _):
+            .release(let id, let token, _), .update(let id, let token, _), .perform(let id, let token, _, _, _):
             (id, token)
         case .await(let id, let token, _, _, _): token.map { (id, $0) }
         case .start, .serialize, .dryRun, .awaitIdle, .look, .report, .addGuard, .removeGuard, .openSession,
-            .renewSession, .endSession, .attach,
-            .revoke,
-            .declare, .patch, .delete:
+            .renewSession, .endSession, .attach, .revoke, .revokeAll, .declare, .patch, .delete:
             nil
         }
     }
@@ -49,7 +49,7 @@ enum Ask {
         case .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .addGuard,
             .removeGuard, .openSession,
             .renewSession,
-            .endSession, .attach, .revoke, .declare, .patch, .delete:
+            .endSession, .attach, .revoke, .revokeAll, .update, .declare, .patch, .delete:
             nil
         }
     }
@@ -57,10 +57,10 @@ enum Ask {
     /// Whether it is a request of the transition's owner.
     var isOwners: Bool {
         switch self {
-        case .start, .serialize, .end, .renew, .progress, .release, .perform: true
+        case .start, .serialize, .end, .renew, .progress, .release, .update, .perform: true
         case .await(_, let token, _, _, _): token != nil
         case .dryRun, .awaitIdle, .look, .report, .addGuard, .removeGuard, .openSession, .renewSession, .endSession,
-            .attach, .revoke, .declare,
+            .attach, .revoke, .revokeAll, .declare,
             .patch,
             .delete:
             false

@@ -5,6 +5,8 @@ internal import ArbiterModel
 
 extension Ledger {
     /// A client gets an answer that was computed when `sequence` was the last record.
+    ///
+    /// Two answers of one turn arrive in any order: an older one may say less than a client was told already.
     mutating func tell(_ view: TransitionView, sequence: UInt64) throws(Broken) {
         let id = view.transition.id
         guard let index = index(of: id) else { return }
@@ -18,7 +20,9 @@ extension Ledger {
             }
             told.outcome = told.outcome ?? (ending.outcome, sequence)
         }
-        guard told.outcome == nil || view.transition.isEnded else { throw Broken(.promise, "\(id) lives again") }
+        guard told.outcome.map({ view.transition.isEnded || sequence < $0.sequence }) ?? true else {
+            throw Broken(.promise, "\(id) lives again")
+        }
         guard told.fence.map({ $0.fence == fence }) ?? true else {
             throw Broken(.promise, "\(id) was told another fence")
         }

@@ -149,7 +149,8 @@ struct Ledger {
             for index in entries.indices where entries[index].isPreparing { withdraw(id, from: index, sequence) }
         case .answerGuards(let id, let session):
             if let index = index(of: id) { entries[index].answered.append((session, sequence)) }
-        case .end, .revoke, .veto, .addGuard, .declare, .patch, .delete, .markGone, .expire, .expireUnclaimed,
+        case .end, .revoke, .revokeAll, .update, .veto, .addGuard, .declare, .patch, .delete, .markGone, .expire,
+            .expireUnclaimed,
             .timeOutParticipants,
             .interrupt, .endInterrupted, .adopt, .resume,
             .stop:

@@ -73,7 +73,8 @@ extension Rulebook {
             case .success(let found): outcome = found
             case .failure(let refusal): return Prediction(verdict: .refused(refusal.refusal))
             }
-        case .parked, .progress, .performed, .session, .attached, .declared, .done, .guarding, .dryRun, .idleness,
+        case .parked, .progress, .performed, .session, .attached, .declared, .done, .guarding, .revoked, .dryRun,
+            .idleness,
             .unavailable:
             preconditionFailure("\(real.verdict) is predicted for a request that does not wait")
         }

@@ -28,6 +28,21 @@ extension Rulebook {
         }
     }
 
+    func revokeAll(in name: SceneName, of client: ClientName?, _ reason: GivenReason) -> Prediction {
+        guard oracle.scenes[name] != nil else { return refused(.unknownScene) }
+        let meant = oracle.line.filter { $0.scene == name && (client == nil || $0.request.client == client) }
+        let ids = (meant.filter { $0.unmet == nil } + meant.filter { $0.unmet != nil }).map(\.id)
+        let record = Record.revokeAll(name, client: client, ownedBy: nil, Revocation(reason))
+        return Prediction(verdict: .revoked(ids), record: ids.isEmpty ? nil : record)
+    }
+
+    func update(_ entry: Ledger.Entry, _ update: AnimationUpdate) -> Prediction {
+        if let ending = entry.ending { return refused(refusal(after: ending.outcome)) }
+        let known = oracle[entry.id]?.update
+        let changes = update.following(known) != known ?? AnimationUpdate()
+        return Prediction(verdict: .transition(entry.id), record: changes ? .update(entry.id, update) : nil)
+    }
+
     func renew(_ entry: Ledger.Entry) -> Prediction {
         entry.ending.map { refused(refusal(after: $0.outcome)) } ?? Prediction(verdict: .transition(entry.id))
     }

@@ -50,8 +50,11 @@ extension Rulebook {
         }
         if isSessionUnknown(request) { return refused(.unknownSession) }
         if let refusal = refusalToAdmit(request) ?? refusalToLock(request) { return refused(refusal) }
-        let takesOver = request.coalescing?.keep == .latest && !oracle.coalesced(request).isEmpty
-        if !takesOver, oracle.standing(in: request.scene) >= oracle.limits.queuedPerScene, isBlocked(request) {
+        let replaced = request.coalescing?.keep == .latest ? oracle.coalesced(request).map { oracle.line[$0] } : []
+        let makesRoom = replaced.contains { !$0.isGranted }
+        if !makesRoom, oracle.standing(in: request.scene) >= oracle.limits.queuedPerScene,
+            isBlocked(request, besides: replaced.map(\.id))
+        {
             return refused(.queueFull)
         }
         let record = Record.serialize(request, id: drawn.transition, token: drawn.token)
@@ -78,12 +81,12 @@ extension Rulebook {
         request.session.map { oracle.sessions[$0] == nil } ?? false
     }
 
-    func isBlocked(_ request: TransitionRequest) -> Bool {
+    func isBlocked(_ request: TransitionRequest, besides replaced: [TransitionID] = []) -> Bool {
         let scene = oracle.scene(request.scene)
         let scope = scene.resolvedScope(of: request)
         let locked = scene.locked(by: request, scope)
         return inFront(of: request).contains {
-            $0.scene == request.scene
+            $0.scene == request.scene && !replaced.contains($0.id)
                 && (oracle.conflicts($0, locked) || oracle.waits(request, scope, for: $0.request))
         }
     }

@@ -45,6 +45,8 @@ struct Rulebook {
         case .look(let id): owned(id, token: nil) { _ in Prediction(verdict: .transition(id)) }
         case .end(let id, let token, let outcome): owned(id, token: token) { end($0, outcome, token) }
         case .revoke(let id, let reason): owned(id, token: nil) { revoke($0, reason) }
+        case .revokeAll(let scene, let client, let reason): revokeAll(in: scene, of: client, reason)
+        case .update(let id, let token, let update): owned(id, token: token) { self.update($0, update) }
         case .renew(let id, let token): owned(id, token: token) { renew($0) }
         case .progress(let id, let token, let progress): owned(id, token: token) { self.progress($0, progress) }
         case .release(let id, let token, let release): owned(id, token: token) { self.release($0, release) }
@@ -81,7 +83,8 @@ struct Rulebook {
             case .start(_, let id, let token), .serialize(_, let id, let token): (transition, self.token) = (id, token)
             case .openSession(_, _, let id, let token, _): (session, self.token) = (id, token)
             case .addGuard(_, let new): guarding = new.id
-            case .end, .revoke, .decide, .perform, .interrupt, .endInterrupted, .markReady, .veto, .answerGuards,
+            case .end, .revoke, .revokeAll, .update, .decide, .perform, .interrupt, .endInterrupted, .markReady, .veto,
+                .answerGuards,
                 .removeGuard, .markGone,
                 .endSession,
                 .declare, .patch, .delete,

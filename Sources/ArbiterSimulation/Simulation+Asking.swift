@@ -208,7 +208,8 @@ extension Simulation {
             try send(.start(request), from: client)
         case .serialize(let request, _):
             try send(.start(request), from: client)
-        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .renew, .progress, .release, .perform, .report,
+        case .dryRun, .await, .awaitIdle, .look, .end, .revoke, .revokeAll, .update, .renew, .progress, .release,
+            .perform, .report,
             .addGuard, .removeGuard, .openSession, .renewSession, .endSession, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) has no key")
         }

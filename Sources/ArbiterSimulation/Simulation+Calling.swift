@@ -65,6 +65,10 @@ extension Simulation {
             }
         case .end(let id, let token, let outcome): engine.end(id, token: token, as: outcome, completion: transition)
         case .revoke(let id, let reason): engine.revoke(id, because: reason, completion: transition)
+        case .revokeAll(let scene, let client, let reason):
+            engine.revokeAll(
+                in: scene, of: client, because: reason, completion: mailbox.answer(number, Reply.revoked))
+        case .update(let id, let token, let update): engine.update(id, token: token, update, completion: transition)
         case .renew(let id, let token): engine.renew(id, token: token, completion: transition)
         case .progress(let id, let token, let progress):
             engine.progress(id, token: token, progress, completion: mailbox.answer(number, Reply.progress))
@@ -105,7 +109,7 @@ extension Simulation {
         case .attach(let token): engine.attach(token, completion: mailbox.answer(number, Reply.attached))
         case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
             .report, .addGuard, .removeGuard,
-            .revoke,
+            .revoke, .revokeAll, .update,
             .declare, .patch,
             .delete:
             preconditionFailure("\(ask) is not about a session")

@@ -40,6 +40,7 @@ extension Simulation {
         case .done:
             if case .removeGuard = ask { statistics.count(.guardsRemoved) } else { statistics.count(.deleted) }
         case .guarding: statistics.count(.guardsSet)
+        case .revoked: if isNew { statistics.count(.scenesCleared) }
         case .declared: statistics.count(.declared)
         case .session, .attached: countSession(ask)
         case .progress(let isApplied): statistics.count(isApplied ? .progress : .lateProgress)
@@ -63,7 +64,7 @@ extension Simulation {
         case .endSession: statistics.count(.sessionsEnded)
         case .start, .serialize, .dryRun, .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform,
             .report, .addGuard, .removeGuard,
-            .revoke,
+            .revoke, .revokeAll, .update,
             .declare, .patch,
             .delete:
             break
@@ -81,9 +82,10 @@ extension Simulation {
         case .report(.ready, _, _, _): statistics.count(.readied)
         case .report: break
         case .look: statistics.count(.looks)
+        case .update: if isNew { statistics.count(.updates) }
         case .dryRun, .await, .awaitIdle, .renew, .progress, .perform, .addGuard, .removeGuard, .openSession,
             .renewSession, .endSession,
-            .revoke, .attach,
+            .revoke, .revokeAll, .attach,
             .declare, .patch,
             .delete:
             break

@@ -123,7 +123,8 @@ extension Simulation {
             }
         case .stop:
             guard isDown else { throw Broken(.decision, "the daemon stopped by itself") }
-        case .start, .serialize, .end, .revoke, .openSession, .declare, .patch, .delete, .decide, .perform, .markReady,
+        case .start, .serialize, .end, .revoke, .revokeAll, .update, .openSession, .declare, .patch, .delete, .decide,
+            .perform, .markReady,
             .veto, .answerGuards, .addGuard, .removeGuard,
             .interrupt, .markGone, .adopt, .distrust, .skipFences:
             throw Broken(.decision, "the arbiter decided \(record)")

@@ -17,7 +17,7 @@ extension Simulation {
             .openSession,
             .renewSession,
             .endSession,
-            .revoke,
+            .revoke, .revokeAll, .update,
             .attach, .declare, .patch, .delete:
             ask
         }

@@ -57,7 +57,8 @@ extension Simulation {
         (observed, observedAt) = (entry.sequence, entry.moment)
         statistics.count(.records)
         switch entry.record {
-        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
+        case .start, .serialize, .end, .revoke, .revokeAll, .update, .decide, .perform, .markReady, .veto,
+            .answerGuards, .addGuard,
             .removeGuard, .openSession,
             .endSession(_, .ended),
             .declare,
@@ -169,6 +170,8 @@ extension Simulation {
         }
         if case .answerGuards = record { statistics.count(.answeredForAll) }
         if let predicted { replica.oracle = predicted } else { replica.oracle.apply(record) }
+        // An administrator knows that an owner has stopped using the scope.
+        if case .revokeAll = record { for (id, _) in oracle.endings { holds.relinquish(id) } }
         // Who consents to be interrupted knows that its lease does not protect it; and one that is vetoed, or replaced, never ran.
         for (id, ending) in oracle.endings where ending.interruptedBy != nil || ending.mayEndHold {
             holds.relinquish(id)
@@ -206,7 +209,8 @@ extension Record {
     var request: TransitionRequest? {
         switch self {
         case .start(let request, _, _), .serialize(let request, _, _): request
-        case .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard, .removeGuard, .markGone,
+        case .end, .revoke, .revokeAll, .update, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
+            .removeGuard, .markGone,
             .openSession, .endSession, .declare,
             .patch,
             .delete, .expire, .interrupt, .endInterrupted,
@@ -227,7 +231,7 @@ extension Ask {
             .openSession,
             .renewSession,
             .endSession,
-            .revoke, .attach, .declare, .patch, .delete:
+            .revoke, .revokeAll, .update, .attach, .declare, .patch, .delete:
             nil
         }
     }
@@ -240,7 +244,7 @@ extension Ask {
         case .await, .awaitIdle, .look, .end, .renew, .progress, .release, .perform, .report, .addGuard, .removeGuard,
             .renewSession,
             .endSession,
-            .revoke,
+            .revoke, .revokeAll, .update,
             .attach,
             .declare, .patch, .delete:
             nil

@@ -130,7 +130,8 @@ extension Simulation {
     mutating func noteIdling(after record: Record) {
         switch record {
         case .declare(let scene, _), .delete(let scene): idleTimes.begin(scene, at: now)
-        case .start, .serialize, .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
+        case .start, .serialize, .end, .revoke, .revokeAll, .update, .decide, .perform, .markReady, .veto,
+            .answerGuards, .addGuard,
             .removeGuard, .markGone, .openSession,
             .endSession,
             .patch,

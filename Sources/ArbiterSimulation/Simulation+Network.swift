@@ -49,7 +49,7 @@ extension Simulation {
         case .refused(.unknownSession):
             let known = oracle.sessions
             clients[client].sessions.removeAll { known[$0] == nil }
-        case .refused, .attached, .declared, .done, .guarding, .dryRun, .idleness, .unavailable: break
+        case .refused, .attached, .declared, .done, .guarding, .revoked, .dryRun, .idleness, .unavailable: break
         }
     }
 

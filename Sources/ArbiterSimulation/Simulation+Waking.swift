@@ -38,7 +38,7 @@ extension Simulation {
             .openSession,
             .renewSession,
             .endSession,
-            .revoke, .attach, .declare, .patch, .delete:
+            .revoke, .revokeAll, .update, .attach, .declare, .patch, .delete:
             preconditionFailure("\(ask) was predicted to park")
         }
         if ask.isOwners {
@@ -158,7 +158,8 @@ extension Simulation {
             guard case .progress(let isApplied) = prediction.verdict else { break }
             ledger.hear(id, at: now)
             if isApplied { events.expect(.progress(id, ledger.drive(id, to: progress)), after: sequence) }
-        case .dryRun, .openSession, .endSession, .await, .awaitIdle, .look, .end, .revoke, .renew, .release, .perform,
+        case .dryRun, .openSession, .endSession, .await, .awaitIdle, .look, .end, .revoke, .revokeAll, .update, .renew,
+            .release, .perform,
             .declare,
             .patch,
             .delete:
@@ -171,7 +172,8 @@ extension Record {
     fileprivate var newTransition: TransitionID? {
         switch self {
         case .start(_, let id, _), .serialize(_, let id, _): id
-        case .end, .revoke, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard, .removeGuard, .markGone,
+        case .end, .revoke, .revokeAll, .update, .decide, .perform, .markReady, .veto, .answerGuards, .addGuard,
+            .removeGuard, .markGone,
             .openSession, .endSession, .declare,
             .patch,
             .delete, .expire, .interrupt, .endInterrupted,

@@ -43,8 +43,27 @@ extension Simulation {
         try send(.revoke(id, reason), from: client)
     }
 
+    /// An administrator clears a scene, or takes what a client has there.
+    private mutating func revokeAll() throws(Broken) {
+        guard let client = someClient(), let reason = GivenReason("it is cleaned") else { return }
+        let whose = chance.isOnce(in: 4) ? nil : Self.names.randomElement(using: &chance)
+        try send(.revokeAll(someScene(), of: whose, reason), from: client)
+    }
+
+    /// An owner changes how its transition is animated.
+    private mutating func updateSomething() throws(Broken) {
+        guard let (client, owned) = somethingOwned() else { return }
+        let update = AnimationUpdate(
+            duration: chance.isOnce(in: 2) ? chance.milliseconds(upTo: 900) : nil,
+            curve: chance.isOnce(in: 2) ? AnimationCurve.allCases.randomElement(using: &chance) : nil,
+            completionSpeed: chance.isOnce(in: 3) ? 2 : nil, userInfo: chance.isOnce(in: 4) ? Array("{}".utf8) : nil)
+        try send(.update(owned.id, token: guessed(owned.token), update), from: client)
+    }
+
     mutating func renewSomething() throws(Broken) {
         if chance.isOnce(in: 8) { return try revokeSomething() }
+        if chance.isOnce(in: 16) { return try revokeAll() }
+        if chance.isOnce(in: 6) { return try updateSomething() }
         guard let (client, owned) = somethingOwned() else { return }
         try send(.renew(owned.id, token: guessed(owned.token)), from: client)
     }

@@ -32,6 +32,8 @@ package struct Statistics: Sendable {
         case replacedPreparing = "superseded while preparing"
         case gaveWayToGranted = "superseded by what is granted"
         case revoked
+        case scenesCleared = "scenes of which everything was revoked, or what a client had"
+        case updates = "animations changed"
         case interruptions = "interruptions that began"
         case lateInterruptions = "tickets that interrupted later than at once"
         case interrupted = "ended by an interruption"

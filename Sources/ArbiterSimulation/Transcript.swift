@@ -128,6 +128,8 @@ extension Ask {
         case .endSession(let token): token.low &+ 12
         case .attach(let token): token.low &+ 13
         case .revoke(let id, _): id.rawValue &+ 14
+        case .revokeAll(let scene, _, _): scene.subject &+ 42
+        case .update(let id, _, _): id.rawValue &+ 43
         case .declare(let scene, _, _): scene.subject &+ 15
         case .patch(let scene, _, _): scene.subject &+ 31
         case .delete(let scene, _): scene.subject &+ 16
@@ -143,6 +145,8 @@ extension Record {
         case .serialize(_, let id, _): id.rawValue &+ 1
         case .end(let id, _, let outcome): id.rawValue &+ (outcome == .cancelled ? 3 : 2)
         case .revoke(let id, _): id.rawValue &+ 4
+        case .revokeAll(let scene, _, _, _): scene.subject &+ 42
+        case .update(let id, _): id.rawValue &+ 43
         case .decide(let id, _): id.rawValue &+ 5
         case .perform(let id, _): id.rawValue &+ 34
         case .markReady(let id, _): id.rawValue &+ 6

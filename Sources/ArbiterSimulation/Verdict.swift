@@ -13,6 +13,7 @@ enum Verdict: Hashable {
     case declared(StoryboardVersion)
     case done
     case guarding(GuardID)
+    case revoked([TransitionID])
     /// What it says is in `Trial`.
     case dryRun
     /// How a scene is; what it says is an `Idleness`.
@@ -71,6 +72,7 @@ enum Verdict: Hashable {
         case .declared(let version): self = .declared(version)
         case .done: self = .done
         case .guarding(let known): self = .guarding(known.id)
+        case .revoked(let ids): self = .revoked(ids)
         case .dryRun: self = .dryRun
         case .idleness: self = .idleness
         case .refused(let error): self = .refused(Refusal(error))
@@ -97,6 +99,8 @@ extension Verdict.Refusal {
         case .notInteractive: self = .notInteractive
         case .notRunning: self = .notRunning
         case .tooLate: self = .tooLate
+        // The simulation's clients have no principals.
+        case .foreignTransition: self = .notAParticipant
         case .notAParticipant: self = .notAParticipant
         case .mayNotVeto: self = .mayNotVeto
         case .namelessSession: self = .namelessSession
@@ -160,6 +164,7 @@ extension Verdict {
         case .declared(let version): version.revision.rawValue &* 31 &+ version.patches
         case .done: 4
         case .guarding(let id): id.rawValue
+        case .revoked(let ids): ids.reduce(12) { $0 &* 31 &+ $1.rawValue }
         case .attached: 6
         case .unavailable: 7
         case .dryRun: 8

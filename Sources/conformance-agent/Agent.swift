@@ -174,6 +174,13 @@ final class Agent: Sendable {
         case "ready": return ["transition": try await arbiter.ready(for: command.text("id"))]
         case "veto":
             return ["transition": try await arbiter.veto(command.text("id"), reason: command.members["reason"]?.string)]
+        case "revokeAll":
+            let client = command.members["client"]?.string
+            return [
+                "revoked": .array(
+                    try await scene.revoke(client: client, reason: command.text("reason")).map { .string($0) })
+            ]
+        case "update": return ["transition": try await held(command).update(command.members["animation"] ?? [:])]
         case "addGuard":
             let controllers = command.members["controllers"]?.array?.compactMap(\.string) ?? []
             let onSilence = command.members["onSilence"]?.string.flatMap { SilenceAction(rawValue: $0) }

@@ -70,7 +70,8 @@ extension Transition {
             scope: scope, lease: lease, requestedAt: requestedAt.moved(later: later),
             requestedRevision: requestedRevision,
             session: session, consent: consent, fenceWhenAsked: fenceWhenAsked, participants: participants,
-            gesture: gesture, phase: phase.moved(later: later), isPerformed: isPerformed, interruption: interruption)
+            gesture: gesture, phase: phase.moved(later: later), isPerformed: isPerformed, interruption: interruption,
+            update: update)
     }
 }
 

@@ -133,9 +133,6 @@ extension ComingControllers {
     /// The granted transitions that name the id.
     func holders(of id: ControllerID) -> [LinePlace] { lines[id]?.holders ?? [] }
 
-    /// The granted transitions that would bring in the id.
-    func grantedBringers(of id: ControllerID) -> [LinePlace] { lines[id]?.granted ?? [] }
-
     /// The waiting transitions that wait because a granted one brings in the id.
     func namers(of id: ControllerID, waitingFor order: LinePlace) -> ArraySlice<LinePlace> {
         guard let line = lines[id] else { return [] }

@@ -21,17 +21,19 @@ extension ScopeQueue {
     ///   - place: the place of the new one if it takes none over.
     ///   - rules: the rules of the request; under the first ones, a granted transition separates as well.
     ///   - aside: what a transition that waits outside the line conflicts by; it separates nothing.
-    ///   - mayBeReplaced: whether a candidate may be replaced, or stay, at all.
+    ///   - mayBeReplaced: whether a candidate may be replaced, or stay, at all; `nil` if no more are looked at.
     /// - Returns: their places, the first one first.
     mutating func replaceable(
         _ candidates: some Sequence<LinePlace>, by new: Claim, at place: LinePlace, under rules: Rules,
         aside: (LinePlace) -> (id: TransitionID, claim: Claim)?,
-        where mayBeReplaced: (TransitionID) -> Bool
+        where mayBeReplaced: (TransitionID) -> Bool?
     ) -> [LinePlace] {
         var (found, granted): ([LinePlace], [LinePlace]) = ([], [])
         for order in candidates {
             let (entry, other) = (self[order], aside(order))
-            guard let id = entry?.id ?? other?.id, mayBeReplaced(id) else { continue }
+            guard let id = entry?.id ?? other?.id else { continue }
+            guard let mayBe = mayBeReplaced(id) else { break }
+            guard mayBe else { continue }
             if entry?.isGranted == true {
                 granted.append(order)
                 continue
@@ -60,26 +62,29 @@ extension ScopeQueue {
     /// Of some granted transitions, the last one first, those that nothing separates from a new one.
     private func unseparated(_ candidates: [LinePlace], from new: Claim, at place: LinePlace) -> [LinePlace] {
         let stretch = Stretch(after: .start, before: place)
-        guard !isSeparated(new, in: stretch) else { return [] }
+        let bringers = new.arrivals.named.flatMap { coming.bringers(of: $0, before: nil) }
+        guard !new.paths.contains(where: { places.hasPart(at: $0, in: stretch) }),
+            !new.arrivals.brought.contains(where: { coming.hasNamer(of: $0, in: stretch) }),
+            !bringers.contains(where: { self[$0]?.isGranted != true && $0 < place })
+        else { return [] }
+        // What is granted and conflicts with the new one, the last one last.
+        var inTheWay = Set(
+            new.paths.flatMap { places.holders(at: $0) } + new.arrivals.brought.flatMap { coming.holders(of: $0) }
+                + bringers.filter { self[$0]?.isGranted == true }
+        ).sorted()
         var found: Set<LinePlace> = []
-        let inTheWay = granted(conflictingWith: new)
         for order in candidates {
-            func comesBetween(_ other: LinePlace) -> Bool { order < other && !found.contains(other) }
-            // It comes between the new one and those before too.
-            if inTheWay.contains(where: comesBetween) { break }
+            while let last = inTheWay.last, found.contains(last) { inTheWay.removeLast() }
+            // What comes between the new one and this one comes between it and those before too.
+            if let last = inTheWay.last, order < last { break }
             guard let entry = self[order], !isSeparated(entry, in: stretch),
-                !entry.arrivals.brought.contains(where: { coming.holders(of: $0).contains(where: comesBetween) })
+                !entry.arrivals.brought.contains(where: { brought in
+                    coming.holders(of: brought).contains { order < $0 && !found.contains($0) }
+                })
             else { continue }
             found.insert(order)
         }
         return candidates.filter(found.contains)
-    }
-
-    /// The granted transitions that conflict with a new one.
-    private func granted(conflictingWith new: Claim) -> Set<LinePlace> {
-        Set(
-            new.paths.flatMap { places.holders(at: $0) } + new.arrivals.brought.flatMap { coming.holders(of: $0) }
-                + new.arrivals.named.flatMap { coming.grantedBringers(of: $0) })
     }
 
     /// Whether a waiting transition of a stretch of the line conflicts with a new one.

@@ -46,6 +46,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case notRunning(TransitionView)
     /// A participant reports that it is ready after the transition ran or ended without it.
     case tooLate(TransitionView)
+    /// The transition is that of another principal, and only an administrator ends those.
+    case foreignTransition(TransitionID)
     /// No session has this token: it has ended or never existed.
     case unknownSession
     /// The session belongs to another client than the one named, or to none, or that client does not take part.
@@ -102,7 +104,8 @@ extension ArbiterError {
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .outsideScope,
             .olderRules,
             .notInteractive, .notRunning, .tooLate,
-            .unknownSession, .notAParticipant, .mayNotVeto, .namelessSession, .unknownGuard, .foreignGuard, .guarded,
+            .foreignTransition, .unknownSession, .notAParticipant, .mayNotVeto, .namelessSession, .unknownGuard,
+            .foreignGuard, .guarded,
             .endedWithoutOwner, .recovering, .idempotencyKeyReused, .recordTooLarge, .leaseTooLong:
             false
         }

@@ -157,7 +157,7 @@ extension DurableState: BinaryCodable {
                 memory.charge(known.byteCount, to: known.session)
             }
         }
-        for transition in unfinished { memory.charge(transition.request.byteCount, to: transition.session) }
+        for transition in unfinished { memory.charge(transition.unfinishedByteCount, to: transition.session) }
     }
 
     /// Fills the queues, first with the granted transitions, so that no ticket blocks one, and then with the tickets.

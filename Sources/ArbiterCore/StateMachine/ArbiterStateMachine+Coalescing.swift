@@ -8,10 +8,11 @@ extension ArbiterStateMachine {
         /// The new ticket ends, and the older ones remain, of which this is the first.
         case givesWay(to: Transition)
 
-        var isTakeover: Bool {
+        /// Those that end.
+        var replaced: [Transition] {
             switch self {
-            case .takesOver: true
-            case .givesWay: false
+            case .takesOver(let older): older
+            case .givesWay: []
             }
         }
     }
@@ -30,10 +31,17 @@ extension ArbiterStateMachine {
         let aside = asideClaims(in: request.scene)
         guard let priority = durable.scenes[request.scene]?.resolvedPriority(of: request) else { return nil }
         let place = LinePlace(RequestOrder(rawValue: durable.lastOrder.rawValue + 1), priority)
+        var looked = 0
         let places = durable.scenes[request.scene]?.queue.replaceable(
-            line.latest(Limits.coalesced), by: claim, at: place, under: durable.rules, aside: aside
+            line.latest(.max), by: claim, at: place, under: durable.rules, aside: aside
         ) {
-            guard let older = transitions[$0], older.isCoalesced(by: coalescing) else { return false }
+            // Of what is started, none can be in the queue.
+            guard let older = transitions[$0], older.isSerialized || coalescing.among == .unfinished else {
+                return false
+            }
+            looked += 1
+            guard looked <= Limits.coalesced else { return nil }
+            guard older.isCoalesced(by: coalescing) else { return false }
             // The one that stays has no lower priority than the one that goes.
             return coalescing.keep == .latest ? older.priority <= priority : older.priority >= priority
         }
@@ -76,11 +84,12 @@ extension Transition {
     /// Whether a new ticket may replace it, or give way to it.
     ///
     /// It may while it is queued, and its owner has neither ended it nor released its gesture. If the new one looks beyond the queue, it
-    /// may replace one that prepares, which has shown nothing, and give way to one that prepares or runs, and goes on.
+    /// may replace one that prepares, which has shown nothing, and give way to every one that is not being taken back.
     fileprivate func isCoalesced(by coalescing: Coalescing) -> Bool {
         let isOpen = !hasRememberedEnd && gesture == nil
         switch (phase, coalescing.among, coalescing.keep) {
-        case (.queued, _, _): return isOpen
+        case (.queued, .queued, _), (.queued, .unfinished, .latest): return isOpen
+        case (.queued, .unfinished, .first): return gesture?.decision != .cancel
         case (.ended, _, _), (.preparing, .queued, _), (.running, .queued, _), (.running, _, .latest): return false
         case (.preparing, .unfinished, .latest): return isOpen
         case (.preparing, .unfinished, .first), (.running, .unfinished, .first):

@@ -73,13 +73,20 @@ extension ArbiterStateMachine {
         }
     }
 
-    /// An administrator ends a transition instead of its owner; the hierarchy does not change.
+    /// An administrator ends a transition instead of its owner, or somebody its own; the hierarchy does not change.
     ///
-    /// - Throws: `unknownTransition`, `alreadyEnded`, `endedWithoutOwner`.
+    /// - Parameters:
+    ///   - id: the transition.
+    ///   - principal: who ends it, if it has to be its own.
+    ///   - revocation: why, and by whom.
+    ///   - step: the turn.
+    /// - Returns: the transition afterwards.
+    /// - Throws: `unknownTransition`, `foreignTransition`, `alreadyEnded`, `endedWithoutOwner`.
     package mutating func revoke(
-        _ id: TransitionID, _ revocation: Revocation, in step: inout Step
+        _ id: TransitionID, ownedBy principal: PrincipalName? = nil, _ revocation: Revocation, in step: inout Step
     ) throws(ArbiterError) -> TransitionView {
         guard let transition = durable.transitions[id] else { throw .unknownTransition(id) }
+        if let principal, transition.request.principal != principal { throw .foreignTransition(id) }
         switch transition.phase {
         case .queued, .preparing, .running:
             step.keep(.revoke(id, revocation))
@@ -92,6 +99,35 @@ extension ArbiterStateMachine {
             case .expired, .rejected, .superseded: throw .endedWithoutOwner(view)
             }
         }
+    }
+
+    /// An administrator ends unfinished transitions of a scene in one step, or somebody its own; the hierarchy does not change.
+    ///
+    /// - Parameters:
+    ///   - name: the scene.
+    ///   - client: only those of this client.
+    ///   - principal: only those of this principal.
+    ///   - revocation: why, and by whom.
+    ///   - step: the turn.
+    /// - Returns: those that ended, in the order of the line; those that were set aside come last.
+    /// - Throws: `unknownScene`, `olderRules`.
+    package mutating func revokeAll(
+        in name: SceneName, of client: ClientName? = nil, ownedBy principal: PrincipalName? = nil,
+        _ revocation: Revocation, in step: inout Step
+    ) throws(ArbiterError) -> [TransitionID] {
+        guard let scene = durable.scenes[name] else { throw .unknownScene(name) }
+        try checkRules(.second)
+        let unfinished = scene.queue.unfinished + scene.aside.inOrder
+        let revoked = unfinished.compactMap { durable.transitions[$0] }.filter { transition in
+            (client.map { $0 == transition.request.client } ?? true)
+                && (principal.map { $0 == transition.request.principal } ?? true)
+        }
+        guard !revoked.isEmpty else { return [] }
+        step.keep(.revokeAll(name, client: client, ownedBy: principal, revocation))
+        for transition in revoked { end(transition.id, as: .revoked(revocation), in: &step) }
+        settle(name, step: &step)
+        prune(at: step.now)
+        return revoked.map(\.id)
     }
 
     /// The owner shows that it is alive: the lease or the ticket's time starts again.

@@ -71,7 +71,8 @@ extension ArbiterStateMachine {
         }
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation =
-            transition.request.isPlain ? nil : durable.scenes[name]?.animation(of: transition.request, plan)
+            transition.request.isPlain
+            ? nil : durable.scenes[name]?.animation(of: transition.request, plan)?.changed(by: transition.update)
         durable.scenes[name]?.dropTicket(of: transition)
         durable.memory.queued -= 1
         let resolved =
@@ -147,7 +148,7 @@ extension ArbiterStateMachine {
             reconsider(durable.scenes[name]?.queue.interrupters(behind: transition.place) ?? [])
         }
         durable.changeScene(name) { $0.leave(transition) }
-        durable.memory.charge(-transition.request.byteCount, to: transition.session)
+        durable.memory.charge(-transition.unfinishedByteCount, to: transition.session)
         momentary.mayHaveIdleScenes = true
         beginIdling(name, at: step.now)
         durable.index.leave(transition)

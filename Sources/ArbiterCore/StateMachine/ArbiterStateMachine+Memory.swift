@@ -41,6 +41,14 @@ extension ArbiterStateMachine {
             owned: performed.byteCount - transition.request.byteCount, by: transition.session)
     }
 
+    /// - Throws: `outOfRoom` or `shareUsedUp` if a transition would exceed a limit with so many bytes more.
+    func admitGrowth(of transition: Transition, by bytes: Int) throws(ArbiterError) {
+        guard bytes > 0, limits.memory != nil, let scene = durable.scenes[transition.request.scene] else { return }
+        try admit(
+            bytes, sceneAfter: scene.byteCount + bytes, of: transition.request.scene, owned: bytes,
+            by: transition.session)
+    }
+
     /// - Throws: `outOfRoom` or `shareUsedUp` if a guard would exceed a limit.
     func admitBytes(of new: Guard, in name: SceneName) throws(ArbiterError) {
         guard limits.memory != nil else { return }

@@ -92,7 +92,7 @@ extension ArbiterStateMachine {
         var request = transition.request
         request.operation = operation
         let given = grant.performing(
-            plan, animation: scene.animation(of: request, plan),
+            plan, animation: scene.animation(of: request, plan)?.changed(by: transition.update),
             resolved: scene.storyboard.resolved(operation, under: durable.rules), rules: durable.rules)
         var performed = transition
         performed.perform(operation, with: given)
@@ -105,5 +105,49 @@ extension ArbiterStateMachine {
         tell(.updated, performed, in: &step)
         tell(given.appearance, of: performed, in: &step)
         tellContention(in: request.scene, step: &step)
+    }
+}
+
+// MARK: - update
+
+extension ArbiterStateMachine {
+    /// The owner changes how its unfinished transition is animated.
+    ///
+    /// - Parameters:
+    ///   - id: the transition.
+    ///   - token: the token of its owner.
+    ///   - update: what changes.
+    ///   - step: the turn.
+    /// - Returns: the transition afterwards.
+    /// - Throws: `unknownTransition`, `wrongToken`, `alreadyEnded`, `endedWithoutOwner`, `olderRules`, `outOfRoom`, `shareUsedUp`.
+    package mutating func update(
+        _ id: TransitionID, token: Token, _ update: AnimationUpdate, in step: inout Step
+    ) throws(ArbiterError) -> TransitionView {
+        try checkRules(.second)
+        let transition = try owned(id, token: token, in: step)
+        if case .ended(let ending) = transition.phase {
+            let view = view(of: transition, at: step.now)
+            throw ending.outcome.isOwners ? .alreadyEnded(view) : .endedWithoutOwner(view)
+        }
+        try checkStorage()
+        try admitGrowth(of: transition, by: (update.userInfo?.count ?? 0) - (transition.update?.userInfo?.count ?? 0))
+        self.update(id, update, in: &step)
+        attend(id, at: step.now)
+        return try view(of: id, at: step.now)
+    }
+
+    /// Repeats what a record says; nothing if it changes nothing.
+    mutating func update(_ id: TransitionID, _ update: AnimationUpdate, in step: inout Step) {
+        guard let transition = durable.transitions[id], !transition.isEnded,
+            update.following(transition.update) != (transition.update ?? AnimationUpdate())
+        else { return }
+        step.keep(.update(id, update))
+        var changed = transition
+        changed.change(update)
+        durable.transitions[id] = changed
+        let growth = changed.unfinishedByteCount - transition.unfinishedByteCount
+        durable.changeScene(transition.request.scene) { $0.unfinishedBytes += growth }
+        durable.memory.charge(growth, to: transition.session)
+        tell(.updated, changed, in: &step)
     }
 }

@@ -59,6 +59,9 @@ extension ArbiterStateMachine {
             _ = try serialize(request, id: id, token: token, park: nil, in: &step)
         case .end(let id, let token, let outcome): _ = try end(id, token: token, as: outcome, in: &step)
         case .revoke(let id, let revocation): _ = try revoke(id, revocation, in: &step)
+        case .revokeAll(let scene, let client, let principal, let revocation):
+            _ = try revokeAll(in: scene, of: client, ownedBy: principal, revocation, in: &step)
+        case .update(let id, let update): self.update(id, update, in: &step)
         case .decide(let id, let gesture): decide(id, gesture, in: &step)
         case .perform(let id, let operation): perform(id, operation, in: &step)
         case .markReady(let id, let client): if markReady(id, client: client, in: &step) { prune(at: step.now) }

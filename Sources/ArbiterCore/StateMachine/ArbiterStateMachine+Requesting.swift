@@ -61,7 +61,7 @@ extension ArbiterStateMachine {
         try checkStorage()
         try admit(request)
         let coalesced = coalesced(request)
-        try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        try checkMayWait(request, insteadOf: coalesced?.replaced ?? [])
         try checkMayWaitForState(request, insteadOf: coalesced)
         step.keep(.serialize(request, id: id, token: token))
         switch coalesced {
@@ -165,15 +165,19 @@ extension ArbiterStateMachine {
     }
 
     /// - Throws: the reason why the transition cannot wait.
-    func checkMayWait(_ request: TransitionRequest, takesOver: Bool) throws(ArbiterError) {
+    func checkMayWait(_ request: TransitionRequest, insteadOf replaced: [Transition]) throws(ArbiterError) {
         guard let count = durable.scenes[request.scene]?.tickets.count else {
             try unusedScene.checkedScope(of: request)
             return
         }
         try durable.scenes[request.scene]?.checkedScope(of: request)
-        guard count >= limits.queuedPerScene, !takesOver,
+        // One that is queued makes room, and one that prepares is in nobody's way any more.
+        guard count >= limits.queuedPerScene, !replaced.contains(where: \.isQueued),
             let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request), !blockers.isEmpty
         else { return }
+        if !replaced.isEmpty, let all = durable.scenes[request.scene]?.allBlockers(of: request) {
+            guard !Set(all).isSubset(of: replaced.map(\.id)) else { return }
+        }
         throw .queueFull(limit: limits.queuedPerScene)
     }
 
@@ -235,7 +239,7 @@ extension ArbiterStateMachine {
         durable.file(transition)
         durable.changeScene(request.scene) { $0.enter(transition) }
         durable.memory.queued += 1
-        durable.memory.charge(transition.request.byteCount, to: transition.session)
+        durable.memory.charge(transition.unfinishedByteCount, to: transition.session)
         durable.index.enter(transition)
         if let session = transition.session { durable.visit(request.scene, by: session) }
         momentary.attention[id] = Attention(heardAt: step.now)

@@ -89,13 +89,13 @@ extension ArbiterStateMachine {
     ) throws(ArbiterError) -> DryRun.Outcome {
         try admit(request)
         let coalesced = coalesced(request)
-        try checkMayWait(request, takesOver: coalesced?.isTakeover == true)
+        try checkMayWait(request, insteadOf: coalesced?.replaced ?? [])
         try checkMayWaitForState(request, insteadOf: coalesced)
         switch coalesced {
         case .givesWay(let older): return .superseded(by: older.id)
         case .takesOver(let older):
             if let withheld = withheld(at: now) { return withheld }
-            return try without(older.filter { !$0.isQueued }, at: now).outcome(of: request, takingOver: older)
+            return try without(older.filter { !$0.isQueued }).outcome(of: request, takingOver: older)
         case nil:
             if let withheld = withheld(at: now) { return withheld }
             let outcome = try outcomeOfTurn(request, at: now)
@@ -114,12 +114,19 @@ extension ArbiterStateMachine {
         return preview(of: try possibleTurn(of: request), request)
     }
 
-    /// The arbiter as it would be after the end of transitions that prepare.
-    private func without(_ preparing: [Transition], at now: Instant) -> ArbiterStateMachine {
-        guard !preparing.isEmpty else { return self }
+    /// The arbiter with a scene as it would be after the end of transitions that prepare.
+    private func without(_ preparing: [Transition]) -> ArbiterStateMachine {
+        guard let name = preparing.first?.request.scene, var scene = durable.scenes[name] else { return self }
+        for transition in preparing {
+            if let grant = transition.grant, let operation = transition.request.operation,
+                let plan = try? scene.storyboard.plan(operation, under: grant.rules)
+            {
+                scene.reserved.subtract(plan.arriving)
+            }
+            scene.leave(transition)
+        }
         var left = self
-        var step = Step(moment: Moment(instant: now, timestamp: Timestamp(milliseconds: 0)))
-        for transition in preparing { left.end(transition.id, as: .cancelled, in: &step) }
+        left.durable.scenes[name] = scene
         return left
     }
 

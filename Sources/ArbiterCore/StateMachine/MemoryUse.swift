@@ -56,7 +56,7 @@ extension TransitionRequest {
         }
         if priority != nil { bytes += locks * Limits.bytesPerPriority }
         bytes += expectations.count * Limits.bytesPerName + participants.count * Limits.bytesPerParticipant
-        bytes += animation?.userInfo?.count ?? 0
+        bytes += (animation?.userInfo?.count ?? 0) + (note?.description.utf8.count ?? 0)
         if idempotencyKey != nil { bytes += Limits.bytesPerName + Limits.idempotencyKeys.upperBound }
         if coalescing != nil { bytes += Limits.bytesPerName }
         if principal != nil { bytes += Limits.bytesPerName }
@@ -91,14 +91,17 @@ extension SceneView {
 }
 
 extension Transition {
+    /// Its size while it is unfinished, as it is charged.
+    var unfinishedByteCount: Int { request.byteCount + (update?.userInfo?.count ?? 0) }
+
     /// Its size once it has ended.
     var endedByteCount: Int {
         let asked = (participants.count - request.participants.count) * Limits.bytesPerParticipant
-        guard case .ended(let ending) = phase else { return request.byteCount + asked }
+        guard case .ended(let ending) = phase else { return unfinishedByteCount + asked }
         let changed = ending.change.map { $0.inserted.count + $0.removed.count } ?? 0
         let told = ending.appearance.count + (ending.grant?.appearance.count ?? 0)
         let resolved = ending.grant?.resolved.reduce(0) { $0 + $1.byteCount } ?? 0
-        return request.byteCount + asked + resolved + (changed + told) * Limits.bytesPerName
+        return unfinishedByteCount + asked + resolved + (changed + told) * Limits.bytesPerName
     }
 }
 

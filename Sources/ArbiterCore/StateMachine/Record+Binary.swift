@@ -28,6 +28,8 @@ extension Record: BinaryCodable {
         static let answerGuards: UInt8 = 24
         static let addGuard: UInt8 = 25
         static let removeGuard: UInt8 = 26
+        static let revokeAll: UInt8 = 27
+        static let update: UInt8 = 28
     }
 
     package func encode(to writer: inout BinaryWriter) {
@@ -51,6 +53,16 @@ extension Record: BinaryCodable {
             writer.write(Code.revoke)
             writer.write(id)
             writer.write(revocation)
+        case .revokeAll(let scene, let client, let principal, let revocation):
+            writer.write(Code.revokeAll)
+            writer.write(scene)
+            writer.write(client)
+            writer.write(principal)
+            writer.write(revocation)
+        case .update(let id, let update):
+            writer.write(Code.update)
+            writer.write(id)
+            writer.write(update)
         case .expire(let id, let reason):
             writer.write(Code.expire)
             writer.write(id)
@@ -147,6 +159,11 @@ extension Record: BinaryCodable {
             self = .end(try reader.read(), token: try reader.read(), try reader.read())
         case Code.revoke:
             self = .revoke(try reader.read(), try reader.read())
+        case Code.revokeAll:
+            self = .revokeAll(
+                try reader.read(), client: try reader.readOptional(), ownedBy: try reader.readOptional(),
+                try reader.read())
+        case Code.update: self = .update(try reader.read(), try reader.read())
         case Code.expire:
             self = .expire(try reader.read(), try reader.read())
         case Code.expireUnclaimed:

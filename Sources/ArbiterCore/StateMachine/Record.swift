@@ -13,6 +13,10 @@ package enum Record: Hashable, Sendable {
     case end(TransitionID, token: Token, EndOutcome)
     /// An administrator ended a transition.
     case revoke(TransitionID, Revocation)
+    /// The unfinished transitions of a scene were ended, or those of a client, or of a principal.
+    case revokeAll(SceneName, client: ClientName?, ownedBy: PrincipalName?, Revocation)
+    /// The owner changed how its transition is animated.
+    case update(TransitionID, AnimationUpdate)
     /// The gesture that drives a transition was decided.
     case decide(TransitionID, DecidedGesture)
     /// A running transition was given its operation.

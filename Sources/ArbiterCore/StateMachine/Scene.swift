@@ -69,7 +69,7 @@ extension Scene {
     }
 
     private mutating func count(_ transition: Transition) {
-        unfinishedBytes += transition.request.byteCount
+        unfinishedBytes += transition.unfinishedByteCount
         comingControllers += transition.request.controllerCount
     }
 
@@ -103,7 +103,7 @@ extension Scene {
 
     /// Removes a transition that ends from the queue, or from what is set aside; its ticket is removed separately.
     mutating func leave(_ transition: Transition) {
-        unfinishedBytes -= transition.request.byteCount
+        unfinishedBytes -= transition.unfinishedByteCount
         comingControllers -= transition.request.controllerCount
         if !aside.remove(transition) { queue.remove(transition.place) }
     }

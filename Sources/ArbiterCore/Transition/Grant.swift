@@ -42,6 +42,13 @@ extension Transition {
                 animation: animation, appearance: plan.beginning, resolved: resolved, rules: rules)
         }
 
+        /// The same grant of a transition whose owner has changed how it is animated.
+        func changed(by update: AnimationUpdate) -> Grant {
+            Grant(
+                fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter,
+                animation: animation?.changed(by: update), appearance: appearance, resolved: resolved, rules: rules)
+        }
+
         /// The same grant without appearance events, for a transition that ended before it ran.
         var untold: Grant {
             Grant(

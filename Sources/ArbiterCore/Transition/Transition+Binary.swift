@@ -7,10 +7,12 @@ extension Transition: BinaryCodable {
         writer.write(isSerialized)
         writer.write(
             (isPerformed ? Kept.performed : 0) | (consent != nil ? Kept.consent : 0)
-                | (fenceWhenAsked != nil ? Kept.fence : 0) | (interruption != nil ? Kept.interruption : 0))
+                | (fenceWhenAsked != nil ? Kept.fence : 0) | (interruption != nil ? Kept.interruption : 0)
+                | (update != nil ? Kept.update : 0))
         if let consent { writer.write(consent) }
         if let fenceWhenAsked { writer.write(fenceWhenAsked) }
         if let interruption { writer.write(interruption) }
+        if let update { writer.write(update) }
         writer.write(request)
         writer.write(scope)
         writer.write(lease)
@@ -28,6 +30,7 @@ extension Transition: BinaryCodable {
         static let consent: UInt8 = 2
         static let fence: UInt8 = 4
         static let interruption: UInt8 = 8
+        static let update: UInt8 = 16
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -35,16 +38,18 @@ extension Transition: BinaryCodable {
         let (order, place): (RequestOrder, LinePlace) = (try reader.read(), try reader.read())
         let isSerialized = try reader.readBool()
         let kept: UInt8 = try reader.read()
-        guard kept < Kept.interruption << 1 else { throw reader.malformed("which fields a transition has") }
+        guard kept < Kept.update << 1 else { throw reader.malformed("which fields a transition has") }
         let consent: Consent? = kept & Kept.consent != 0 ? try reader.read() : nil
         let fence: Fence? = kept & Kept.fence != 0 ? try reader.read() : nil
         let interruption: Interruption? = kept & Kept.interruption != 0 ? try reader.read() : nil
+        let update: AnimationUpdate? = kept & Kept.update != 0 ? try reader.read() : nil
         self.init(
             id: id, token: token, order: order, place: place, isSerialized: isSerialized, request: try reader.read(),
             scope: try reader.read(), lease: try reader.read(), requestedAt: try reader.read(),
             requestedRevision: try reader.read(), session: try reader.readOptional(), consent: consent,
             fenceWhenAsked: fence, participants: try reader.readArray(), gesture: try reader.readOptional(),
-            phase: try reader.read(), isPerformed: kept & Kept.performed != 0, interruption: interruption)
+            phase: try reader.read(), isPerformed: kept & Kept.performed != 0, interruption: interruption,
+            update: update)
         guard interruption == nil || state == .running else { throw reader.malformed("an interruption") }
     }
 }

@@ -25,6 +25,7 @@ package struct Transition: Hashable, Sendable {
         let session: SessionID?
         let consent: Consent?
         let fenceWhenAsked: Fence?
+        var update: AnimationUpdate?
     }
 
     package var id: TransitionID { asked.value.id }
@@ -40,6 +41,8 @@ package struct Transition: Hashable, Sendable {
     package var request: TransitionRequest { asked.value.request }
     /// Whether it was requested without an operation, and has been given one.
     package var isPerformed: Bool { asked.value.isPerformed }
+    /// What its owner has changed of its animation since.
+    package var update: AnimationUpdate? { asked.value.update }
     /// The scope that it locks; a request without a scope gets the scene's default.
     package var scope: Scope { asked.value.scope }
     /// How long the granted transition may go without a request of its owner.
@@ -61,14 +64,15 @@ package struct Transition: Hashable, Sendable {
         id: TransitionID, token: Token, order: RequestOrder, place: LinePlace, isSerialized: Bool,
         request: TransitionRequest, scope: Scope, lease: Duration, requestedAt: Moment, requestedRevision: Revision,
         session: SessionID?, consent: Consent?, fenceWhenAsked: Fence?, participants: [Participant],
-        gesture: DecidedGesture?, phase: Phase, isPerformed: Bool = false, interruption: Interruption? = nil
+        gesture: DecidedGesture?, phase: Phase, isPerformed: Bool = false, interruption: Interruption? = nil,
+        update: AnimationUpdate? = nil
     ) {
         asked = Shared(
             Asked(
                 id: id, token: token, order: order, place: place, isSerialized: isSerialized, isPerformed: isPerformed,
                 request: request.packed, scope: scope, lease: lease, requestedAt: requestedAt,
                 requestedRevision: requestedRevision,
-                session: session, consent: consent, fenceWhenAsked: fenceWhenAsked))
+                session: session, consent: consent, fenceWhenAsked: fenceWhenAsked, update: update))
         self.participants = participants
         self.gesture = gesture
         self.phase = phase
@@ -281,6 +285,19 @@ extension Transition {
         performed.request = performed.request.packed
         performed.isPerformed = true
         asked = Shared(performed)
+    }
+
+    /// Changes how the unfinished transition is animated.
+    mutating func change(_ update: AnimationUpdate) {
+        var changed = asked.value
+        changed.update = update.following(changed.update)
+        asked = Shared(changed)
+        switch phase {
+        case .queued: break
+        case .preparing(let grant, let completes): phase = .preparing(grant.changed(by: update), completes: completes)
+        case .running(let grant): phase = .running(grant.changed(by: update))
+        case .ended: preconditionFailure("\(id) has ended, and is animated otherwise")
+        }
     }
 
     mutating func end(_ ending: Ending) {

@@ -13,14 +13,9 @@ extension TransitionRequest: BinaryCodable {
         writer.write(idempotencyKey)
         writer.write(principal)
         writer.write(trace)
-        let hasPriorities = priority != nil || highestPriority != nil
-        let hasInterruption = interrupts || interruptibility != nil
-        writer.write(
-            (lacksDetails ? 0 : Kept.details) | (hasPriorities ? Kept.priorities : 0)
-                | (hasInterruption ? Kept.interruption : 0) | (unmet == .wait ? Kept.waitsUnmet : 0)
-                | (ignoresGuards ? Kept.ignoresGuards : 0)
-                | (coalescing?.among == .unfinished ? Kept.coalescesUnfinished : 0))
-        if hasPriorities {
+        let kept = keptFields
+        writer.write(kept)
+        if kept & Kept.priorities != 0 {
             writer.write(priority)
             writer.write(highestPriority)
         }
@@ -36,9 +31,23 @@ extension TransitionRequest: BinaryCodable {
         writer.writeWord(onUnready)
         writer.write(coalescing)
         writer.write(maxHold)
-        guard hasInterruption else { return }
+        if let note { writer.write(note) }
+        guard kept & Kept.interruption != 0 else { return }
         writer.write(interrupts)
         writer.write(interruptibility)
+    }
+
+    /// Which fields are written besides those of the lock.
+    private var keptFields: UInt8 {
+        var kept: UInt8 = priority != nil || highestPriority != nil ? Kept.priorities : 0
+        guard !lacksDetails else { return kept }
+        kept |= Kept.details
+        if interrupts || interruptibility != nil { kept |= Kept.interruption }
+        if unmet == .wait { kept |= Kept.waitsUnmet }
+        if ignoresGuards { kept |= Kept.ignoresGuards }
+        if coalescing?.among == .unfinished { kept |= Kept.coalescesUnfinished }
+        if note != nil { kept |= Kept.note }
+        return kept
     }
 
     /// Which fields are kept besides those of the lock, as bits of a byte.
@@ -53,6 +62,8 @@ extension TransitionRequest: BinaryCodable {
         static let ignoresGuards: UInt8 = 16
         /// Only with a key, and without a field.
         static let coalescesUnfinished: UInt8 = 32
+        /// Only with the details.
+        static let note: UInt8 = 64
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -63,8 +74,10 @@ extension TransitionRequest: BinaryCodable {
             principal: try reader.readOptional(), trace: try reader.readOptional(), details: nil)
         let kept: UInt8 = try reader.read()
         let hasInterruption = kept & Kept.interruption != 0
-        let needDetails = Kept.interruption | Kept.waitsUnmet | Kept.ignoresGuards | Kept.coalescesUnfinished
-        guard kept < Kept.coalescesUnfinished << 1, kept & needDetails == 0 || kept & Kept.details != 0
+        let needDetails =
+            Kept.interruption | Kept.waitsUnmet | Kept.ignoresGuards | Kept.coalescesUnfinished
+            | Kept.note
+        guard kept < Kept.note << 1, kept & needDetails == 0 || kept & Kept.details != 0
         else { throw reader.malformed("which fields a request has") }
         if kept & Kept.priorities != 0 {
             priority = try reader.readOptional()
@@ -89,6 +102,7 @@ extension TransitionRequest: BinaryCodable {
             details.coalescing = Coalescing(key: coalescing.key, keep: coalescing.keep, among: .unfinished)
         }
         details.maxHold = try reader.readOptional()
+        if kept & Kept.note != 0 { details.note = try reader.read() as Note }
         if hasInterruption {
             details.interrupts = try reader.readBool()
             details.interruptibility = try reader.readOptional()

@@ -45,13 +45,14 @@ package struct TransitionRequest: Hashable, Sendable {
         var interruptibility: Interruptibility?
         var unmet = UnmetAction.reject
         var ignoresGuards = false
+        var note: Note?
 
         static let none = Details()
 
         /// The oldest rules that know all of it.
         var neededRules: Rules {
             guard !interrupts, interruptibility == nil, unmet == .reject, !ignoresGuards,
-                coalescing?.among != .unfinished
+                coalescing?.among != .unfinished, note == nil
             else { return .second }
             return max(
                 operation?.neededRules ?? .first, expectations.lazy.map(\.neededRules).max() ?? .first,
@@ -93,6 +94,7 @@ package struct TransitionRequest: Hashable, Sendable {
         interruptibility: Interruptibility? = nil,
         unmet: UnmetAction = .reject,
         ignoresGuards: Bool = false,
+        note: Note? = nil,
         session: Token? = nil,
         idempotencyKey: IdempotencyKey? = nil,
         principal: PrincipalName? = nil,
@@ -106,7 +108,7 @@ package struct TransitionRequest: Hashable, Sendable {
                 maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
                 participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing,
                 interrupts: interrupts, interruptibility: interruptibility, unmet: unmet,
-                ignoresGuards: ignoresGuards))
+                ignoresGuards: ignoresGuards, note: note))
     }
 
     /// A request for a lock, with what it asks for beyond that.
@@ -204,6 +206,11 @@ extension TransitionRequest {
     package var ignoresGuards: Bool {
         get { shared?.value.ignoresGuards ?? false }
         set { details.ignoresGuards = newValue }
+    }
+    /// Why it is held, for people.
+    package var note: Note? {
+        get { shared?.value.note }
+        set { details.note = newValue }
     }
 }
 

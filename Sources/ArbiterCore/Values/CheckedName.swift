@@ -99,6 +99,17 @@ package struct GivenReason: CheckedName {
     }
 }
 
+/// Why a transition is held, for people: 1 to 512 bytes without control characters.
+package struct Note: CheckedName {
+    package static var kind: String { "a note" }
+    package static var rule: String { "1 to \(Limits.noteBytes) bytes without control characters" }
+    package let description: String
+
+    package init(unchecked text: String) { description = text }
+
+    package static func isValid(_ text: String) -> Bool { text.isPlain(upTo: Limits.noteBytes) }
+}
+
 /// The name of a kind of animation: 1 to 128 bytes without control characters.
 package struct TransitionTypeName: CheckedName {
     package static var kind: String { "a transition type's name" }

@@ -11,6 +11,7 @@ package struct Limits: Hashable, Sendable {
     /// The lengths of an idempotency key that a request may have.
     package static let idempotencyKeys = 16...128
     package static let reasonBytes = 256
+    package static let noteBytes = 512
     package static let transitionTypeBytes = 128
     package static let segueIdentifierBytes = 128
     package static let coalescingKeyBytes = 128

@@ -89,14 +89,37 @@ extension Engine {
         }
     }
 
-    /// Ends a transition instead of its owner, for an administrator.
+    /// Ends a transition instead of its owner, for an administrator, or for the principal that it belongs to.
     package func revoke(
-        _ id: TransitionID, because reason: GivenReason, by asker: Asker = .anyone,
+        _ id: TransitionID, ownedBy principal: PrincipalName? = nil, because reason: GivenReason,
+        by asker: Asker = .anyone, completion: @escaping Completion
+    ) {
+        submit(by: asker, completion) { machine, step throws(ArbiterError) in
+            try machine.check(asker.caller, maySee: id)
+            let revocation = Revocation(reason, by: asker.caller.principal)
+            return try machine.revoke(id, ownedBy: principal, revocation, in: &step)
+        }
+    }
+
+    /// Ends the unfinished transitions of a scene in one step, or those of a client, or of a principal; the answer has their ids.
+    package func revokeAll(
+        in scene: SceneName, of client: ClientName?, ownedBy principal: PrincipalName? = nil,
+        because reason: GivenReason, by asker: Asker = .anyone, completion: @escaping Answer<[TransitionID]>
+    ) {
+        ask(by: asker, completion) { machine, step throws(ArbiterError) in
+            let revocation = Revocation(reason, by: asker.caller.principal)
+            return try machine.revokeAll(in: scene, of: client, ownedBy: principal, revocation, in: &step)
+        }
+    }
+
+    /// Changes how a transition is animated.
+    package func update(
+        _ id: TransitionID, token: Token, _ update: AnimationUpdate, by asker: Asker = .anyone,
         completion: @escaping Completion
     ) {
         submit(by: asker, completion) { machine, step throws(ArbiterError) in
             try machine.check(asker.caller, maySee: id)
-            return try machine.revoke(id, Revocation(reason, by: asker.caller.principal), in: &step)
+            return try machine.update(id, token: token, update, in: &step)
         }
     }
 

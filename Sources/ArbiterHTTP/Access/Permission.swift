@@ -47,6 +47,19 @@ package final class Permission: Sendable {
             field: "priority")
     }
 
+    /// - Returns: whose transitions the client may revoke; `nil` if everybody's.
+    /// - Throws: `forbidden` if nobody's.
+    func checkMayRevoke() throws(Problem) -> PrincipalName? {
+        if roles.contains(.admin) { return nil }
+        guard roles.contains(.transition), let principal = caller.principal else {
+            throw Problem(
+                .forbidden,
+                "\(name) has neither the role \(Role.admin.rawValue) nor \(Role.transition.rawValue), of which this call needs one."
+            )
+        }
+        return principal
+    }
+
     /// - Throws: `forbidden` if the client may not remove what others guard without asking them.
     func checkMayIgnoreGuards() throws(Problem) {
         guard !roles.contains(.design) else { return }

@@ -6,6 +6,6 @@ package enum Role: String, Hashable, Sendable, CaseIterable {
     case transition
     /// To declare scenes and to delete them, and to remove what others guard.
     case design
-    /// To take transitions from their owners.
+    /// To take transitions from their owners; a principal may take its own without it.
     case admin
 }

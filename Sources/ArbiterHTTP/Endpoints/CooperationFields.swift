@@ -14,6 +14,7 @@ extension TransitionRequest {
         case "readySeconds": ready = try value.seconds(field, in: Limits.readyDurations)
         case "onUnready": onUnready = try value.word(field)
         case "coalesce": coalescing = try value.coalescing(field)
+        case "note": note = try Note(try value.string(field), field: field)
         case "ignoreGuards": ignoresGuards = try value.boolean(field)
         case "interruptible": interruptibility = try value.interruptibility(field)
         default: throw Problem.unknown(field)

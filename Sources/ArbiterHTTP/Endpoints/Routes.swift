@@ -117,7 +117,9 @@ extension Route {
                 "releaseTransition", "POST", "/transitions/release", role: .transition, mayUseReserve: true,
                 gestures.release),
             Route("readyForTransition", "POST", "/transitions/ready", role: .transition, gestures.ready),
-            Route("revokeTransition", "POST", "/transitions/revoke", role: .admin, transitions.revoke),
+            Route("updateTransition", "POST", "/transitions/update", role: .transition, transitions.update),
+            Route(
+                "revokeTransition", "POST", "/transitions/revoke", role: nil, needsPrincipal: true, transitions.revoke),
             Route(
                 "listTransitions", "GET", "/transitions", role: .observe,
                 query: [.scene, .state, .client, .limit, .after, .partial],

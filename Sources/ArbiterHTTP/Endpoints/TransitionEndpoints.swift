@@ -130,18 +130,50 @@ struct TransitionEndpoints: Sendable {
     }
 
     func revoke(_ call: Call) throws(Problem) {
+        let owner = try call.permission.checkMayRevoke()
         var id: TransitionID?
+        var (scene, client): (SceneName?, ClientName?)
         var reason: GivenReason?
         try call.readBody { field, value throws(Problem) in
             switch field {
             case "id": id = try TransitionID(try value.string(field), field: field)
+            case "scene": scene = try SceneName(try value.string(field), field: field)
+            case "client": client = try ClientName(try value.string(field), field: field)
             case "reason": reason = try GivenReason(try value.string(field), field: field)
             default: throw Problem.unknown(field)
             }
         }
-        guard let id else { throw Problem.missing("id") }
+        guard id != nil || scene != nil else { throw Problem.missing(client == nil ? "id" : "scene") }
         guard let reason else { throw Problem.missing("reason") }
-        try shards.engine(of: id).revoke(id, because: reason, by: call.takeAsker()) { call.respond($0) }
+        if let id {
+            if let other = scene.map({ _ in "scene" }) ?? client.map({ _ in "client" }) {
+                throw .invalid(other, "cannot be given together with \"id\"")
+            }
+            return try shards.engine(of: id).revoke(id, ownedBy: owner, because: reason, by: call.takeAsker()) {
+                call.respond($0)
+            }
+        }
+        guard let scene else { throw Problem.missing("id") }
+        try call.permission.check(scene)
+        try shards.engine(of: scene).revokeAll(
+            in: scene, of: client, ownedBy: owner, because: reason, by: call.takeAsker()
+        ) { result in
+            call.respond(result) { ids in .json(200) { $0.member("revoked", ids) } }
+        }
+    }
+
+    func update(_ call: Call) throws(Problem) {
+        var transition = ActedTransition()
+        var update: AnimationUpdate?
+        try call.readBody { field, value throws(Problem) in
+            switch field {
+            case "animation": update = try value.animationUpdate(field)
+            default: try transition.read(field, &value)
+            }
+        }
+        let (id, token) = (try transition.requiredID(), try transition.requiredToken())
+        guard let update else { throw Problem.missing("animation") }
+        try shards.engine(of: id).update(id, token: token, update, by: call.takeAsker()) { call.respond($0) }
     }
 
     func renew(_ call: Call) throws(Problem) {

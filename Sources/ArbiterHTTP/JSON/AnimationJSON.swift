@@ -22,6 +22,25 @@ extension JSONReader {
     }
 }
 
+extension JSONReader {
+    /// Reads what an owner changes of an animation.
+    ///
+    /// - Throws: a problem that names the field within it.
+    mutating func animationUpdate(_ field: String) throws(Problem) -> AnimationUpdate {
+        var update = AnimationUpdate()
+        try object(field) { field, reader throws(Problem) in
+            switch field {
+            case "duration": update.duration = try reader.seconds(field, in: Limits.animationDurations)
+            case "curve": update.curve = try reader.word(field) as AnimationCurve
+            case "completionSpeed": update.completionSpeed = try reader.double(field, in: Limits.completionSpeeds)
+            case "userInfo": update.userInfo = try reader.rawValue(field, upTo: Limits.userInfoBytes)
+            default: throw reader.unknown(field)
+            }
+        }
+        return update
+    }
+}
+
 // MARK: - Writing
 
 extension JSONWriter {

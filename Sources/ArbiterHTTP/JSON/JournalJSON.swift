@@ -33,6 +33,21 @@ extension JSONWriter {
             member("id", id)
             member("reason", revocation.reason.description)
             if let principal = revocation.principal { member("by", principal.description) }
+        case .revokeAll(let scene, let client, let principal, let revocation):
+            member("command", "revokeAll")
+            member("scene", scene.description)
+            if let client { member("client", client.description) }
+            if let principal { member("principal", principal.description) }
+            member("reason", revocation.reason.description)
+            if let principal = revocation.principal { member("by", principal.description) }
+        case .update(let id, let update):
+            member("command", "update")
+            member("id", id)
+            member(
+                "animation",
+                AnimationRequest(
+                    duration: update.duration, curve: update.curve, completionSpeed: update.completionSpeed,
+                    userInfo: update.userInfo))
         case .expire(let id, let reason):
             member("command", "expire")
             member("id", id)
@@ -132,6 +147,7 @@ extension JSONWriter {
         if let client = request.client { member("client", client.description) }
         if let principal = request.principal { member("principal", principal.description) }
         if let trace = request.trace { member("traceparent", trace.description) }
+        if let note = request.note { member("note", note.description) }
         if let scope = request.scope { member("scope", scope) }
         askedMembers(of: request)
         if !request.participants.isEmpty { readyMembers(of: request) }

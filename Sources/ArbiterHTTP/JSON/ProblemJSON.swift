@@ -33,6 +33,7 @@ extension Problem {
                 writer.member("id", holder.id)
                 if let client = holder.request.client { writer.member("client", client.description) }
                 writer.member("state", holder.state.rawValue)
+                if let note = holder.request.note { writer.member("note", note.description) }
                 writer.member("since", holder.grant?.grantedAt ?? holder.requestedAt.timestamp)
             }
             writer.member("blockers", busy.blockers)

@@ -37,6 +37,7 @@ extension JSONWriter {
         member("scene", request.scene.description)
         if let client = request.client { member("client", client.description) }
         if let principal = request.principal { member("principal", principal.description) }
+        if let note = request.note { member("note", note.description) }
         member("state", transition.state.rawValue)
         if transition.hasRememberedEnd { member("endRequested", EndOutcome.completed.rawValue) }
         if case .ended(let ending) = transition.phase {

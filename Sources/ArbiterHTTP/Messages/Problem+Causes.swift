@@ -109,13 +109,18 @@ extension Problem {
                 field: HeaderName.session.text)
         case .notAParticipant(let client):
             let text =
-                client.map { "The session does not speak for a participant \(quoted($0.description))." }
+                client.map {
+                    "The session does not speak for a participant \(quoted($0.description)); for one with a guard, only that session "
+                        + "does which set the guard."
+                }
                 ?? "The session has no client, and so speaks for no participant: begin one with the client's name."
             self.init(.forbidden, text, field: "client")
         case .mayNotVeto(let client):
             self.init(
                 .forbidden, "The participant \(quoted(client.description)) may not veto: it is not one that mayVeto.",
                 field: "ready")
+        case .foreignTransition(let id):
+            self.init(.forbidden, "\(id) is not the client's own, and to revoke it needs the role admin.", field: "id")
         case .namelessSession:
             self.init(
                 .forbidden,

@@ -81,11 +81,11 @@ extension Precondition {
 }
 
 extension TransitionView {
-    /// That its owner has ended it, or said before its turn that it completes.
+    /// That its owner has ended it, or said before it ran that it completes.
     var endedText: String {
         transition.isEnded
             ? "\(transition.id) has ended as \(outcomeText)\(interruptionText)"
-            : "\(transition.id) was ended as completed before its turn; that stands."
+            : "\(transition.id) was ended as completed before it ran; that stands."
     }
 
     /// Whether it was ended for a ticket, instead of by its owner.

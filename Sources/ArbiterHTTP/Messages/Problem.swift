@@ -175,7 +175,7 @@ package struct Problem: Error, Sendable {
             case .guarded: "Another client guards what would be removed"
             case .expired: "The transition ended without its owner"
             case .rejected: "The transition was not possible"
-            case .superseded: "Another ticket took the place of the transition"
+            case .superseded: "Another transition with the same key remained instead"
             case .revoked: "The transition was taken from its owner"
             case .bodyTooLarge: "The body is too large"
             case .unsupportedMediaType: "The body is of a type that is not read here"

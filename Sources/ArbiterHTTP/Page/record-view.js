@@ -11,7 +11,7 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 const ASKED = [
   'client', 'scene', 'scope', 'priority', 'operation', 'operations', 'expect', 'animation', 'interactive', 'policy', 'participants',
   'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
-  'whenBusy', 'interruptible', 'unmet', 'ignoreGuards',
+  'whenBusy', 'interruptible', 'unmet', 'ignoreGuards', 'note',
 ];
 /** The members of an animation that a request may have. */
 const ANIMATION = ['type', 'duration', 'curve', 'completionSpeed'];
@@ -125,6 +125,7 @@ function factsOf(transition, model, now) {
   /** @type {[string, string | null | undefined | false][]} */
   const facts = [
     ['Wants to', operationWords(document)],
+    ['Note', document.note && inWords(document.note)],
     ['Locks', lockWords(document)],
     ['Asked at', clockTime(requested) + revisionWords(document)],
     ['Granted at', granted !== null && `${clockTime(granted)}, after ${duration(granted - requested)}`],

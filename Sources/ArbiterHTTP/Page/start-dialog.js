@@ -150,6 +150,6 @@ function dryRunWords(answer, name, waits) {
     const are = answer.blockers.length === 1 ? 'is' : 'are';
     return waits ? `It would have to wait for ${others}.` : `${others} ${are} in the way, so nothing would be done.`;
   }
-  if (answer.reason === 'superseded') return 'An older ticket for the same thing waits already.';
+  if (answer.reason === 'superseded') return 'An older one for the same thing is there already.';
   return 'Nothing is granted at the moment, because the daemon has restarted, and those that held locks before may still return.';
 }

@@ -38,6 +38,7 @@ enum Reply: Sendable {
     case declared(StoryboardVersion)
     case done
     case guarding(Guard)
+    case revoked([TransitionID])
     case dryRun(DryRun)
     case idleness(IdleView)
     case refused(ArbiterError)

@@ -31,6 +31,13 @@ package enum SampleCooperation {
 
     static let closings: [Record] = SessionEnding.allCases.map { .endSession(SessionID(rawValue: .max), $0) }
 
+    static let updates = [
+        AnimationUpdate(),
+        AnimationUpdate(
+            duration: Limits.animationDurations.upperBound, curve: .linear,
+            completionSpeed: Limits.completionSpeeds.upperBound, userInfo: Array("{}".utf8)),
+    ]
+
     static let guards: [Guard] = UnreadyAction.allCases.map { onSilence in
         Guard(
             id: GuardID(rawValue: 1), session: SessionID(rawValue: .max), client: client,
@@ -54,6 +61,7 @@ package enum SampleCooperation {
         TransitionRequest(expectations: [.controller(SampleHierarchies.id("a"), is: .top, isNegated: true)]),
         TransitionRequest(expectations: [.revision(Revision(rawValue: 7))], queue: .seconds(1), unmet: .wait),
         TransitionRequest(ignoresGuards: true),
+        TransitionRequest(note: Note(unchecked: "the display is being cleaned")),
         TransitionRequest(
             coalescing: Coalescing(key: coalescing("k", .first).key, keep: .first, among: .unfinished)),
         TransitionRequest(

@@ -43,7 +43,8 @@ extension SampleRecords {
 extension SampleRecords {
     /// The cases of `Record`; if one is missing here, `kind(of:)` does not compile.
     private enum Kind: CaseIterable {
-        case start, serialize, end, revoke, decide, perform, markReady, veto, answerGuards, addGuard, removeGuard,
+        case start, serialize, end, revoke, revokeAll, update, decide, perform, markReady, veto, answerGuards, addGuard,
+            removeGuard,
             markGone, expireUnclaimed,
             timeOutParticipants,
             openSession,
@@ -57,6 +58,8 @@ extension SampleRecords {
         case .serialize: .serialize
         case .end: .end
         case .revoke: .revoke
+        case .revokeAll: .revokeAll
+        case .update: .update
         case .decide: .decide
         case .perform: .perform
         case .markReady: .markReady
@@ -95,6 +98,14 @@ extension SampleRecords {
                     let principals = [nil, SampleCooperation.principal]
                     return principals.map { .revoke(id, Revocation(reason, by: $0)) }
                 }
+            case .revokeAll:
+                [nil, SampleCooperation.client].flatMap { client in
+                    [nil, SampleCooperation.principal].map { principal in
+                        let revocation = Revocation(GivenReason(unchecked: "hangs"), by: principal)
+                        return .revokeAll(.main, client: client, ownedBy: principal, revocation)
+                    }
+                }
+            case .update: each { id, _ in SampleCooperation.updates.map { .update(id, $0) } }
             case .decide: each { id, _ in SampleCooperation.gestures.map { .decide(id, $0) } }
             case .perform:
                 each { id, _ in SampleHierarchies.requests.compactMap(\.operation).map { .perform(id, $0) } }

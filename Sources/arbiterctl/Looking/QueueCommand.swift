@@ -45,13 +45,14 @@ struct QueueCommand: ClientCommand {
             table.add(
                 transition.state, transition.client.shortened(to: 24), transition.operation.shortened(to: 32),
                 scene.age(transition, since: "grantedAt"), transition.id,
-                "locks \(transition.locked)\(lease)" + (transition.missing.map { ", waits for \($0)" } ?? ""))
+                "locks \(transition.locked)\(lease)" + (transition.missing.map { ", waits for \($0)" } ?? "")
+                    + transition.noteAside)
         }
         for transition in scene.queue {
             table.add(
                 transition.seconds("position").map { "\(Int($0))." } ?? "aside", transition.client.shortened(to: 24),
                 transition.operation.shortened(to: 32), scene.age(transition, since: "requestedAt"), transition.id,
-                "waits for " + WaitingReason(scene).words(for: transition))
+                "waits for " + WaitingReason(scene).words(for: transition) + transition.noteAside)
         }
         let guards = scene.guards.map { "\($0.client) guards \($0.controllers)" }
         return [Terminal.output.styled(scene.summary, .bold)] + table.lines(on: .output) + guards

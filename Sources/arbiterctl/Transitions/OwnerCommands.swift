@@ -144,22 +144,42 @@ struct ReleaseCommand: ClientCommand {
 struct RevokeCommand: ClientCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Takes a transition from its owner, or a ticket out of the queue.",
-        discussion: "Needs the role admin where there is access control."
+        discussion: """
+            Without an id, all unfinished transitions of a scene, or those of a client. Needs the role admin where there is access \
+            control, unless they are one's own.
+            """
     )
 
     @OptionGroup var connection: Connection
 
     @Argument(help: "The id of the transition.")
-    var id: String
+    var id: String?
+
+    @Option(help: "The scene, instead of an id.")
+    var scene: String?
+
+    @Option(help: "With --scene: only those of this client.")
+    var client: String?
 
     @Option(help: "Why; its owner is told.")
     var reason: String
 
     @OptionGroup var json: JSONOutput
 
-    func validate() throws { try OwnedArguments.check(id) }
+    func validate() throws {
+        guard (id == nil) != (scene == nil) else { throw ValidationError("give an id, or --scene") }
+        guard client == nil || scene != nil else { throw ValidationError("--client goes with --scene") }
+        if let id { try OwnedArguments.check(id) }
+    }
 
     func run(_ arbiter: Arbiter) async throws {
+        guard let id else {
+            let revoked = try await arbiter.scene(scene ?? "main").revoke(client: client, reason: reason)
+            if json.isWanted {
+                return Terminal.output.line(JSONValue.object(["revoked": .array(revoked.map { .string($0) })]).text())
+            }
+            return Terminal.output.lines(revoked)
+        }
         let members: [String: JSONValue] = ["reason": .string(reason)]
         json.write(try await OwnedTransition(id: id, token: nil).ask(arbiter, "revoke", members))
     }

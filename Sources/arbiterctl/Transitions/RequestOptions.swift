@@ -42,6 +42,9 @@ struct RequestOptions: ParsableArguments {
             "How long it goes on when it is interrupted, up to 10 seconds; 0.5 unless given.", valueName: "seconds"))
     var grace: Double?
 
+    @Option(help: "Why it is held, for people.")
+    var note: String?
+
     @Flag(help: "Remove what others guard without asking them; needs the role design.")
     var ignoreGuards = false
 
@@ -61,6 +64,7 @@ struct RequestOptions: ParsableArguments {
         var options = TransitionOptions()
         options.priority = priority
         options.ignoresGuards = ignoreGuards
+        options.note = note
         switch interruptible {
         case "no": options.interruptible = .no
         case let word?:

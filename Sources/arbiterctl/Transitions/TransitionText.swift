@@ -58,6 +58,9 @@ struct TransitionText {
         return names.isEmpty ? nil : names.joined(separator: ", ").printable
     }
 
+    /// Why it is held, behind other words.
+    var noteAside: String { text("note").map { " (“\($0)”)" } ?? "" }
+
     /// How it is, on one line.
     var line: String {
         var words = [id, state]
@@ -68,6 +71,7 @@ struct TransitionText {
             words.append("behind \(blockers.compactMap(\.string).joined(separator: ", "))")
         }
         if let unmet { words.append("set aside, expected: \(unmet)") }
+        if let note = text("note") { words.append("“\(note)”") }
         if let missing { words.append("waits for \(missing)") }
         if let fence = seconds("fence"), state != "ended" { words.append("fence \(Int(fence))") }
         if let lease = seconds("leaseRemaining") { words.append("lease \(lease.inTenths) s") }

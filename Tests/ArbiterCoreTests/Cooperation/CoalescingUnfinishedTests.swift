@@ -125,6 +125,34 @@ struct CoalescingUnfinishedTests {
         #expect(arbiter.outcome(of: last) == .superseded(by: older.id))
     }
 
+    @Test func `what prepares makes no room in the queue`() throws {
+        var limits = Limits()
+        limits.queuedPerScene = 1
+        var arbiter = Arbiter(limits: limits)
+        try arbiter.declare("split(left[a]|right[b c])")
+        let layout = try arbiter.start(Self.request(.latest, scope: ["left"], waitsForPart: true))
+        let right = try arbiter.start(TransitionRequest(scope: .controllers([id("right")])))
+        _ = try arbiter.serialize(TransitionRequest(scope: .controllers([id("b")])))
+        #expect(throws: ArbiterError.queueFull(limit: 1)) {
+            try arbiter.serialize(Self.request(.latest, scope: ["left", "c"]))
+        }
+        #expect(arbiter.state(of: layout) == .preparing)
+        let newest = try arbiter.serialize(Self.request(.latest, scope: ["left"]))
+        #expect(arbiter.state(of: newest) == .running)
+        #expect(arbiter.outcome(of: layout) == .superseded(by: newest.id))
+        try arbiter.end(right)
+    }
+
+    @Test mutating func `one that was ended before its turn can be the one that stays`() throws {
+        let holder = try arbiter.start()
+        let first = try arbiter.serialize(Self.request(.first))
+        try arbiter.end(first)
+        let second = try arbiter.serialize(Self.request(.first))
+        #expect(arbiter.outcome(of: second) == .superseded(by: first.id))
+        try arbiter.end(holder)
+        #expect(arbiter.outcome(of: first) == .completed)
+    }
+
     @Test func `the first rules look only at the queue`() throws {
         var arbiter = Arbiter(rules: .first)
         let request = try Self.request(.first)

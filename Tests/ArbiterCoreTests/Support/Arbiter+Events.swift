@@ -75,6 +75,28 @@ extension Arbiter {
         }
     }
 
+    /// Ends all of a scene, or of a client or principal in it.
+    mutating func revokeAll(
+        in scene: SceneName = .main, of client: String? = nil, ownedBy principal: PrincipalName? = nil,
+        at location: SourceLocation = #_sourceLocation
+    ) throws -> [TransitionID] {
+        let revocation = Revocation(GivenReason(unchecked: "it is cleaned"))
+        return try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.revokeAll(
+                in: scene, of: client.map { ClientName(unchecked: $0) }, ownedBy: principal, revocation, in: &step)
+        }
+    }
+
+    /// Changes how a transition is animated.
+    @discardableResult
+    mutating func update(
+        _ owner: Owner, _ update: AnimationUpdate, at location: SourceLocation = #_sourceLocation
+    ) throws -> TransitionView {
+        try perform(at: location) { machine, step throws(ArbiterError) in
+            try machine.update(owner.id, token: owner.token, update, in: &step)
+        }
+    }
+
     @discardableResult
     mutating func renew(_ owner: Owner, at location: SourceLocation = #_sourceLocation) throws -> TransitionView {
         try perform(at: location) { machine, step throws(ArbiterError) in

@@ -93,7 +93,8 @@ struct AccessControlTests {
     @Test func `a call needs its role`() throws {
         for (principal, method, target) in [
             ("designer", "POST", "/transitions/start"), ("designer", "GET", "/scenes/main"),
-            ("kiosk", "DELETE", "/scenes/main"), ("kiosk", "POST", "/transitions/revoke"), ("ops", "POST", "/sessions"),
+            ("kiosk", "DELETE", "/scenes/main"), ("designer", "POST", "/transitions/revoke"),
+            ("ops", "POST", "/sessions"),
         ] {
             let answer = try ask(principal, method, target)
             #expect(answer.status == 403)
@@ -205,7 +206,11 @@ struct AccessControlTests {
         let held = try started("kiosk")
         let stream = service.following(headers: headers("ops"))
         let body = #"{"id": "\#(held.id)", "reason": "it hangs"}"#
-        #expect(try ask("kiosk", "POST", "/transitions/revoke", body).status == 403)
+        let foreign = try ask("other", "POST", "/transitions/revoke", body)
+        #expect(foreign.status == 403 && foreign.field == "id")
+        let own = try started("kiosk", #"{"scene": "kiosk-1"}"#)
+        let all = #"{"scene": "kiosk-1", "reason": "it hangs"}"#
+        #expect(try ask("kiosk", "POST", "/transitions/revoke", all).body == ["revoked": [.string(own.id)]])
         #expect(try ask("ops", "POST", "/transitions/revoke", body).body["revokedBy"] == "token:ops")
         service.hub.settle()
         let ended = try #require(try stream.events().first { $0.name == "transition.ended" })

@@ -82,4 +82,39 @@ struct RevokeEndpointTests {
         #expect(answer.status == 410)
         #expect(answer.code == "superseded")
     }
+
+    @Test func `all of a client in a scene end together`() throws {
+        let holder = try service.started(#"{"client": "view", "note": "the display is cleaned"}"#)
+        #expect(holder.answer.body["note"] == "the display is cleaned")
+        #expect(try service.ask("POST", "/transitions/start").body["holder"]?["note"] == "the display is cleaned")
+        let ticket = try service.serialized(#"{"client": "view"}"#)
+        let other = try service.serialized(#"{"client": "other"}"#)
+        let revoke = #"{"scene": "main", "client": "view", "reason": "it hangs"}"#
+        let revoked = try service.ask("POST", "/transitions/revoke", revoke)
+        #expect(revoked.status == 200 && revoked.body == ["revoked": [.string(holder.id), .string(ticket.id)]])
+        #expect(try service.shown(other)["state"] == "running")
+        for (body, code, field) in [
+            (#"{"reason": "x"}"#, "missing-field", "id"),
+            (#"{"client": "view", "reason": "x"}"#, "missing-field", "scene"),
+            (#"{"scene": "main"}"#, "missing-field", "reason"),
+            (#"{"id": "\#(other.id)", "scene": "main", "reason": "x"}"#, "invalid-field", "scene"),
+        ] {
+            let refused = try service.ask("POST", "/transitions/revoke", body)
+            #expect(refused.code == code && refused.field == field)
+        }
+    }
+
+    @Test func `an owner changes how its transition is animated`() throws {
+        let owner = try service.started(#"{"animation": {"duration": 1, "curve": "linear"}}"#)
+        let updated = try service.ask(
+            "POST", "/transitions/update", owner.acting(#""animation": {"duration": 2, "userInfo": [1]}"#))
+        #expect(updated.status == 200 && updated.body["animation"]?["duration"] == 2)
+        #expect(updated.body["animation"]?["curve"] == "linear" && updated.body["animation"]?["userInfo"] == [1])
+        let type = try service.ask("POST", "/transitions/update", owner.acting(#""animation": {"type": "star"}"#))
+        #expect(type.code == "unknown-field" && type.field == "animation.type")
+        #expect(try service.ask("POST", "/transitions/update", owner.acting()).field == "animation")
+        try service.ended(owner)
+        let late = try service.ask("POST", "/transitions/update", owner.acting(#""animation": {"duration": 2}"#))
+        #expect(late.status == 409 && late.code == "already-ended")
+    }
 }

@@ -302,6 +302,10 @@ class AsyncScene:
         """See `Scene.patch_storyboard`."""
         return await self.arbiter._run(self.arbiter._flows.patch_storyboard(self.name, changes))
 
+    async def revoke(self, *, reason: str, client: str | None = None) -> list[str]:
+        """See `Scene.revoke`."""
+        return await self.arbiter._run(self.arbiter._flows.revoke_all(self.name, reason, client))
+
     async def add_guard(
         self, controllers: Iterable[str], *, on_silence: Literal["proceed", "abort"] = "proceed"
     ) -> Document:
@@ -384,6 +388,10 @@ class AsyncTransition(HeldTransition[asyncio.Event]):
     ) -> Document:
         """See `Transition.perform`."""
         return await self._arbiter._run(self._performing(operation, expect, animated, ignore_guards))
+
+    async def update(self, animation: Mapping[str, Any]) -> Document:
+        """See `Transition.update`."""
+        return await self._arbiter._run(self._flows.update(self._ticket, animation))
 
     async def complete(self) -> Document:
         """See `Transition.complete`."""

@@ -72,6 +72,7 @@ class TransitionOptions(TypedDict, total=False):
     ready_seconds: float
     on_unready: Literal["proceed", "abort"]
     ignore_guards: bool
+    note: str
     lease_seconds: float
     max_hold_seconds: float
     on_expiry: Literal["discard", "complete"]
@@ -532,6 +533,12 @@ class Flows:
         ticket.note(answer)
         return ticket.shown
 
+    def update(self, ticket: Ticket, animation: Mapping[str, Any]) -> Flow[Document]:
+        """Changes how a transition is animated. Raises `TransitionEnded` as `end` does."""
+        answer = yield from self._act("update", ticket, ticket.named(animation=animation))
+        ticket.note(answer)
+        return ticket.shown
+
     def _act(self, call: str, ticket: Ticket, body: Document) -> Flow[Answer]:
         answer = yield from self.ask("POST", f"/transitions/{call}", body, timeout=MARGIN)
         try:
@@ -623,6 +630,12 @@ class Flows:
 
     def revoke(self, id: str, reason: str) -> Flow[Document]:
         return (yield from self.ask("POST", "/transitions/revoke", {"id": id, "reason": reason})).document()
+
+    def revoke_all(self, scene: str, reason: str, client: str | None) -> Flow[list[str]]:
+        """Ends the unfinished transitions of a scene, or those of a client: their ids."""
+        body = {"scene": scene, "reason": reason, **({} if client is None else {"client": client})}
+        revoked: list[str] = (yield from self.ask("POST", "/transitions/revoke", body)).document()["revoked"]
+        return revoked
 
     def transitions(self, limit: int, query: Mapping[str, str | None]) -> Flow[list[Document]]:
         """The newest transitions, oldest first.

@@ -456,6 +456,13 @@ class Scene:
         """
         return self.arbiter._run(self.arbiter._flows.patch_storyboard(self.name, changes))
 
+    def revoke(self, *, reason: str, client: str | None = None) -> list[str]:
+        """Takes all unfinished transitions here, or those of a client, from their owners, in one step: their ids.
+
+        An administrator takes everybody's, others those of their own principal. Raises `Refused` or `Unreachable`.
+        """
+        return self.arbiter._run(self.arbiter._flows.revoke_all(self.name, reason, client))
+
     def add_guard(
         self, controllers: Iterable[str], *, on_silence: Literal["proceed", "abort"] = "proceed"
     ) -> Document:
@@ -645,6 +652,10 @@ class Transition(HeldTransition[threading.Event]):
         with ``outside-scope`` and, unless it is to `ignore_guards`, with ``guarded``; `TransitionEnded` if it has ended, or `Unreachable`.
         """
         return self._arbiter._run(self._performing(operation, expect, animated, ignore_guards))
+
+    def update(self, animation: Mapping[str, Any]) -> Document:
+        """Changes the `duration`, `curve`, `completionSpeed` or `userInfo` of its animation. Raises what `complete` raises."""
+        return self._arbiter._run(self._flows.update(self._ticket, animation))
 
     def complete(self) -> Document:
         """Ends it, and applies its operation: the transition, with what was inserted and removed.
