@@ -193,7 +193,8 @@ export class Arbiter {
    */
   scenes(): Promise<Document[]>;
   /**
-   * Takes a transition from its owner, or a ticket out of the queue, as an administrator: the transition.
+   * Takes a transition from its owner, or a ticket out of the queue: the transition. An administrator takes any, others those of their own
+   * principal.
    * @throws Refused, for example `already-ended`; Unreachable
    */
   revoke(id: string, options: { reason: string }): Promise<Document>;
@@ -268,7 +269,7 @@ export class Scene {
   patchStoryboard(changes: Document): Promise<Document>;
   /**
    * Takes all unfinished transitions here, or those of a client, from their owners, in one step: their ids. An administrator takes
-   * everybody's, others those of their own principal.
+   * everybody's, others those of their own principal. It is sent once: after `Unreachable` it may have happened.
    * @throws Refused, Unreachable
    */
   revoke(options: { reason: string; client?: string }): Promise<string[]>;

@@ -943,7 +943,8 @@ export class Arbiter {
   }
 
   async revokeAll(scene, { reason, client }) {
-    return documentOf(await this.ask('POST', '/transitions/revoke', defined({ scene, client, reason }))).revoked;
+    // Repeated, it would end what was asked for in between.
+    return documentOf(await this.#send('POST', '/transitions/revoke', defined({ scene, client, reason }))).revoked;
   }
 
   async *#pages(path, query) {

@@ -40,7 +40,8 @@ extension ArbiterScene {
 extension ArbiterScene {
     /// Takes all unfinished transitions of the scene, or those of a client, from their owners, in one step.
     ///
-    /// An administrator takes everybody's, others those of their own principal.
+    /// An administrator takes everybody's, others those of their own principal. It is sent once: if it is `unreachable`, it may have
+    /// happened.
     ///
     /// - Parameters:
     ///   - client: only those of this client.
@@ -51,7 +52,8 @@ extension ArbiterScene {
     public func revoke(client: String? = nil, reason: String) async throws -> [String] {
         var members: [String: JSONValue] = ["scene": .string(name), "reason": .string(reason)]
         members["client"] = client.map { .string($0) }
-        let answer = try await arbiter.ask(WireRequest("POST", "/transitions/revoke", .object(members)))
+        // Repeated, it would end what was asked for in between.
+        let answer = try await arbiter.sendOnce(WireRequest("POST", "/transitions/revoke", .object(members)))
         return try answer.accepted()["revoked"]?.array?.compactMap(\.string) ?? []
     }
 }

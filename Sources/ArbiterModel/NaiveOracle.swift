@@ -146,7 +146,7 @@ package struct NaiveOracle {
         case .update(let id, let update):
             guard let index = line.firstIndex(where: { $0.id == id }) else { return }
             line[index].update = update.following(line[index].update)
-            tell(.transition(.updated, id), in: line[index].scene)
+            if line[index].isGranted { tell(.transition(.updated, id), in: line[index].scene) }
         case .expire(let id, let reason):
             let unmet = reason == .queueTimeout ? self[id]?.unmet : nil
             finish(id, as: unmet.map { .expectationFailed($0) } ?? .expired(reason))

@@ -102,6 +102,15 @@ def test_a_transition_that_was_taken_away_is_lost(tool):
         assert "revoked" in said(tool, command, id, token, code=123)
 
 
+def test_what_one_client_has_in_a_scene_is_revoked(tool):
+    mine, token = started(tool, "--client", "detail")
+    asked = [tool.daemon.ask("POST", "/transitions/serialize", {"client": name})[1]["id"] for name in ("menu", "detail")]
+    assert "nothing to revoke" in tool.run("revoke", "--scene", "main", "--of", "nobody", "--reason", "a test").stderr
+    assert said(tool, "revoke", "--scene", "main", "--of", "menu", "--reason", "a test").split() == asked[:1]
+    said(tool, "renew", mine, token)
+    assert said(tool, "revoke", "--scene", "main", "--reason", "a test").split() == [mine, asked[1]]
+
+
 def test_await(tool):
     id, token = started(tool)
     for arguments in ([], [token]):

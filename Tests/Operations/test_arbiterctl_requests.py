@@ -98,7 +98,7 @@ def test_the_queue_as_json_has_the_revision(tool):
     queue = json.loads(said(tool, "queue", "--json"))
     assert (queue["revision"], [each["id"] for each in queue["running"]], queue["queue"]) == (1, [id], [])
     said(tool, "end", id, token)
-    assert json.loads(said(tool, "queue", "--json")) == {"revision": 2, "running": [], "queue": []}
+    assert json.loads(said(tool, "queue", "--json")) == {"revision": 2, "running": [], "queue": [], "guards": []}
     assert shown(tool, id)["outcome"] == "completed"
 
 

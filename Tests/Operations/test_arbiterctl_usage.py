@@ -1,5 +1,6 @@
 """What arbiterctl says of a command line that is wrong, and of files that it cannot use."""
 
+import json
 import subprocess
 import time
 
@@ -14,6 +15,7 @@ from test_arbiterctl_commands import said
     (["start", "--operation", "push"], "must be a JSON object"), (["queue", "--watch"], "needs a terminal"),
     (["start", "--scope", "a,,b"], "--scope has an empty id"), (["start", "--scope", ""], "--scope has an empty id"),
     (["progress", "t-aaaaaaaaaaaaa", "t"], "--fraction"), (["revoke", "t-aaaaaaaaaaaaa"], "--reason"),
+    (["revoke", "t-aaaaaaaaaaaaa", "--of", "menu", "--reason", "x"], "--of goes with --scene"),
     (["await", "--idle", "--until", "granted"], "--until goes with the id"),
     (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "--quiet-seconds goes with --idle"),
     (["await", "t-aaaaaaaaaaaaa", "--scene", "main"], "--scene goes with --idle or --controller"),
@@ -25,6 +27,17 @@ from test_arbiterctl_commands import said
 ])
 def test_what_is_wrong_is_said(tool, arguments, reason):
     assert reason in said(tool, *arguments, code=64)
+
+
+def test_no_command_has_an_option_twice(tool):
+    def check(command: dict) -> None:
+        names = [name["name"] for argument in command.get("arguments", []) for name in argument.get("names", [])]
+        # The parser's own description of `help` is not exact.
+        assert command["commandName"] == "help" or sorted(names) == sorted(set(names)), command["commandName"]
+        for inner in command.get("subcommands", []):
+            check(inner)
+
+    check(json.loads(said(tool, "--experimental-dump-help"))["command"])
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "-1", "1e99", "0x"])

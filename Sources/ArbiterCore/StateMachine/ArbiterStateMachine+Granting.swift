@@ -71,8 +71,8 @@ extension ArbiterStateMachine {
         }
         if let plan { durable.scenes[name]?.reserved.formUnion(plan.arriving) }
         let animation =
-            transition.request.isPlain
-            ? nil : durable.scenes[name]?.animation(of: transition.request, plan)?.changed(by: transition.update)
+            transition.request.isPlain && transition.update == nil
+            ? nil : durable.scenes[name]?.animation(of: transition.request, plan, changedBy: transition.update)
         durable.scenes[name]?.dropTicket(of: transition)
         durable.memory.queued -= 1
         let resolved =

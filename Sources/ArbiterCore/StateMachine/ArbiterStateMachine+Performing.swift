@@ -92,7 +92,7 @@ extension ArbiterStateMachine {
         var request = transition.request
         request.operation = operation
         let given = grant.performing(
-            plan, animation: scene.animation(of: request, plan)?.changed(by: transition.update),
+            plan, animation: scene.animation(of: request, plan, changedBy: transition.update),
             resolved: scene.storyboard.resolved(operation, under: durable.rules), rules: durable.rules)
         var performed = transition
         performed.perform(operation, with: given)
@@ -142,12 +142,19 @@ extension ArbiterStateMachine {
             update.following(transition.update) != (transition.update ?? AnimationUpdate())
         else { return }
         step.keep(.update(id, update))
+        let request = transition.request
+        let changes = update.following(transition.update)
+        // What changes nothing that is seen is not animated, whatever its owner says.
+        let animation =
+            request.operation == nil
+            ? durable.scenes[request.scene]?.animation(of: request, nil, changedBy: changes)
+            : transition.grant?.animation?.changed(by: update)
         var changed = transition
-        changed.change(update)
+        changed.change(update: changes, animation: animation)
         durable.transitions[id] = changed
         let growth = changed.unfinishedByteCount - transition.unfinishedByteCount
-        durable.changeScene(transition.request.scene) { $0.unfinishedBytes += growth }
+        durable.changeScene(request.scene) { $0.unfinishedBytes += growth }
         durable.memory.charge(growth, to: transition.session)
-        tell(.updated, changed, in: &step)
+        if changed.grant != nil { tell(.updated, changed, in: &step) }
     }
 }

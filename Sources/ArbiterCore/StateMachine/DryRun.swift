@@ -190,7 +190,7 @@ extension ArbiterStateMachine {
     ) -> DryRun.Preview {
         DryRun.Preview(
             resolved: scene.storyboard.resolved(request.operation, under: durable.rules),
-            animation: scene.animation(of: request, plan), plan: plan,
+            animation: scene.animation(of: request, plan, changedBy: nil), plan: plan,
             participants: request.participants
                 + (request.ignoresGuards ? [] : scene.guards(against: plan, of: sessionID(of: request.session)))
                 .map(\.participant))

@@ -216,18 +216,21 @@ extension Scene {
     /// If the request names no type, the type is that of the controller that is inserted or removed.
     ///
     /// - Returns: `nil` if there is nothing to animate.
-    func animation(of request: TransitionRequest, _ plan: OperationPlan?) -> Animation? {
-        guard plan?.isAnimated ?? (request.animation != nil || request.isInteractive) else { return nil }
+    func animation(
+        of request: TransitionRequest, _ plan: OperationPlan?, changedBy update: AnimationUpdate?
+    ) -> Animation? {
+        let isAsked = request.animation != nil || request.isInteractive || update != nil
+        guard plan?.isAnimated ?? isAsked else { return nil }
         let asked = request.animation ?? AnimationRequest()
         let type = asked.type ?? plan?.type
         let known = type.flatMap { storyboard.transitionType($0) }
         let isReversed = asked.isReversed ?? plan?.isBackward ?? false
         return Animation(
             type: type,
-            duration: asked.duration ?? known?.duration ?? storyboard.defaults.duration,
-            curve: asked.curve ?? known?.curve ?? storyboard.defaults.curve,
-            completionSpeed: asked.completionSpeed ?? 1,
-            userInfo: asked.userInfo,
+            duration: update?.duration ?? asked.duration ?? known?.duration ?? storyboard.defaults.duration,
+            curve: update?.curve ?? asked.curve ?? known?.curve ?? storyboard.defaults.curve,
+            completionSpeed: update?.completionSpeed ?? asked.completionSpeed ?? 1,
+            userInfo: update?.userInfo ?? asked.userInfo,
             isReversed: isReversed,
             direction: asked.direction ?? (isReversed ? .backward : .forward)
         )

@@ -28,9 +28,8 @@ package struct AnimationUpdate: Hashable, Sendable {
 
 extension Animation {
     /// The same animation with what its owner has changed.
-    func changed(by update: AnimationUpdate?) -> Animation {
-        guard let update else { return self }
-        return Animation(
+    func changed(by update: AnimationUpdate) -> Animation {
+        Animation(
             type: type, duration: update.duration ?? duration, curve: update.curve ?? curve,
             completionSpeed: update.completionSpeed ?? completionSpeed, userInfo: update.userInfo ?? userInfo,
             isReversed: isReversed, direction: direction)

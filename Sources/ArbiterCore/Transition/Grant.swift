@@ -43,10 +43,10 @@ extension Transition {
         }
 
         /// The same grant of a transition whose owner has changed how it is animated.
-        func changed(by update: AnimationUpdate) -> Grant {
+        func animated(by animation: Animation?) -> Grant {
             Grant(
                 fence: fence, grantedAt: grantedAt, instant: instant, revision: revision, presenter: presenter,
-                animation: animation?.changed(by: update), appearance: appearance, resolved: resolved, rules: rules)
+                animation: animation, appearance: appearance, resolved: resolved, rules: rules)
         }
 
         /// The same grant without appearance events, for a transition that ended before it ran.

@@ -104,3 +104,17 @@ extension [ClientName] {
         return filter { known.insert($0).inserted }
     }
 }
+
+extension Transition {
+    /// Whether a required participant is not ready.
+    var isMissingParticipants: Bool { participants.contains(where: \.isMissing) }
+
+    /// Whether a guard is to be asked that has not answered.
+    package var isMissingGuards: Bool { participants.contains { $0.asked != nil && $0.isMissing } }
+
+    /// The clients that take part, each once.
+    var participatingClients: [ClientName] {
+        let clients = participants.map(\.client)
+        return participants.contains { $0.asked != nil } ? clients.eachOnce : clients
+    }
+}

@@ -288,14 +288,15 @@ extension Transition {
     }
 
     /// Changes how the unfinished transition is animated.
-    mutating func change(_ update: AnimationUpdate) {
+    mutating func change(update: AnimationUpdate, animation: Animation?) {
         var changed = asked.value
-        changed.update = update.following(changed.update)
+        changed.update = update
         asked = Shared(changed)
         switch phase {
         case .queued: break
-        case .preparing(let grant, let completes): phase = .preparing(grant.changed(by: update), completes: completes)
-        case .running(let grant): phase = .running(grant.changed(by: update))
+        case .preparing(let grant, let completes):
+            phase = .preparing(grant.animated(by: animation), completes: completes)
+        case .running(let grant): phase = .running(grant.animated(by: animation))
         case .ended: preconditionFailure("\(id) has ended, and is animated otherwise")
         }
     }
@@ -336,18 +337,6 @@ extension Transition {
         for index in participants.indices where isMeant(participants[index]) {
             participants[index].state = participation
         }
-    }
-
-    /// Whether a required participant is not ready.
-    var isMissingParticipants: Bool { participants.contains(where: \.isMissing) }
-
-    /// Whether a guard is to be asked that has not answered.
-    package var isMissingGuards: Bool { participants.contains { $0.asked != nil && $0.isMissing } }
-
-    /// The clients that take part, each once.
-    var participatingClients: [ClientName] {
-        let clients = participants.map(\.client)
-        return participants.contains { $0.asked != nil } ? clients.eachOnce : clients
     }
 }
 

@@ -159,7 +159,7 @@ struct RevokeCommand: ClientCommand {
     var scene: String?
 
     @Option(help: "With --scene: only those of this client.")
-    var client: String?
+    var of: String?
 
     @Option(help: "Why; its owner is told.")
     var reason: String
@@ -168,13 +168,14 @@ struct RevokeCommand: ClientCommand {
 
     func validate() throws {
         guard (id == nil) != (scene == nil) else { throw ValidationError("give an id, or --scene") }
-        guard client == nil || scene != nil else { throw ValidationError("--client goes with --scene") }
+        guard of == nil || scene != nil else { throw ValidationError("--of goes with --scene") }
         if let id { try OwnedArguments.check(id) }
     }
 
     func run(_ arbiter: Arbiter) async throws {
         guard let id else {
-            let revoked = try await arbiter.scene(scene ?? "main").revoke(client: client, reason: reason)
+            let revoked = try await arbiter.scene(scene ?? "main").revoke(client: of, reason: reason)
+            if revoked.isEmpty { Exit.tell("there is nothing to revoke") }
             if json.isWanted {
                 return Terminal.output.line(JSONValue.object(["revoked": .array(revoked.map { .string($0) })]).text())
             }

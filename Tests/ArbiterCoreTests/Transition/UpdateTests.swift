@@ -43,6 +43,7 @@ struct UpdateTests {
         let holder = try arbiter.start()
         let ticket = try arbiter.serialize(Self.request())
         try arbiter.update(ticket, AnimationUpdate(duration: .seconds(3)))
+        #expect(updates(of: ticket) == 0, "a ticket shows no animation")
         try arbiter.restart()
         try arbiter.update(ticket, AnimationUpdate(curve: .easeIn))
         try arbiter.end(holder)
@@ -52,10 +53,17 @@ struct UpdateTests {
         try arbiter.declare("nav[list]")
         let bare = try arbiter.start(TransitionRequest())
         try arbiter.update(bare, AnimationUpdate(duration: .seconds(4)))
-        #expect(animation(of: bare) == nil, "there is nothing to animate yet")
+        #expect(animation(of: bare)?.duration == .seconds(4), "as if it had been asked for with one")
+        try arbiter.restart()
+        #expect(animation(of: bare)?.duration == .seconds(4))
         try arbiter.give(bare, .push(navigation: id("nav"), controller: .outlined("editor")))
         #expect(animation(of: bare)?.duration == .seconds(4))
+        let next = try arbiter.serialize()
+        try arbiter.update(next, AnimationUpdate(curve: .linear))
+        try arbiter.end(bare)
+        #expect(animation(of: next)?.curve == .linear)
         try arbiter.restart()
+        #expect(animation(of: next)?.curve == .linear)
     }
 
     @Test mutating func `a repeated request is the same one, whatever has been changed since`() throws {

@@ -634,7 +634,9 @@ class Flows:
     def revoke_all(self, scene: str, reason: str, client: str | None) -> Flow[list[str]]:
         """Ends the unfinished transitions of a scene, or those of a client: their ids."""
         body = {"scene": scene, "reason": reason, **({} if client is None else {"client": client})}
-        revoked: list[str] = (yield from self.ask("POST", "/transitions/revoke", body)).document()["revoked"]
+        # Repeated, it would end what was asked for in between.
+        answer = yield Send("POST", "/transitions/revoke", body, self.headers, LONGEST_ANSWER)
+        revoked: list[str] = answer.document()["revoked"]
         return revoked
 
     def transitions(self, limit: int, query: Mapping[str, str | None]) -> Flow[list[Document]]:

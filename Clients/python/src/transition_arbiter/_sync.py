@@ -99,7 +99,9 @@ class Arbiter:
         return self._run(self._flows.scenes())
 
     def revoke(self, id: str, *, reason: str) -> Document:
-        """Takes a transition from its owner, or a ticket out of the queue, as an administrator: the transition.
+        """Takes a transition from its owner, or a ticket out of the queue: the transition.
+
+        An administrator takes any, others those of their own principal.
 
         Raises `Refused`, for example with ``already-ended``, or `Unreachable`.
         """
@@ -459,7 +461,8 @@ class Scene:
     def revoke(self, *, reason: str, client: str | None = None) -> list[str]:
         """Takes all unfinished transitions here, or those of a client, from their owners, in one step: their ids.
 
-        An administrator takes everybody's, others those of their own principal. Raises `Refused` or `Unreachable`.
+        An administrator takes everybody's, others those of their own principal. It is sent once: after `Unreachable` it
+        may have happened. Raises `Refused` or `Unreachable`.
         """
         return self.arbiter._run(self.arbiter._flows.revoke_all(self.name, reason, client))
 
