@@ -16,6 +16,7 @@ from test_arbiterctl_commands import said
     (["start", "--scope", "a,,b"], "--scope has an empty id"), (["start", "--scope", ""], "--scope has an empty id"),
     (["progress", "t-aaaaaaaaaaaaa", "t"], "--fraction"), (["revoke", "t-aaaaaaaaaaaaa"], "--reason"),
     (["revoke", "t-aaaaaaaaaaaaa", "--of", "menu", "--reason", "x"], "--of goes with --scene"),
+    (["revoke", "--scene", "main", "--client", "menu", "--reason", "x"], "--of says whose"),
     (["await", "--idle", "--until", "granted"], "--until goes with the id"),
     (["await", "t-aaaaaaaaaaaaa", "--quiet-seconds", "1"], "--quiet-seconds goes with --idle"),
     (["await", "t-aaaaaaaaaaaaa", "--scene", "main"], "--scene goes with --idle or --controller"),

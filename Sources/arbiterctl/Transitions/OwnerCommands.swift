@@ -169,6 +169,9 @@ struct RevokeCommand: ClientCommand {
     func validate() throws {
         guard (id == nil) != (scene == nil) else { throw ValidationError("give an id, or --scene") }
         guard of == nil || scene != nil else { throw ValidationError("--of goes with --scene") }
+        guard scene == nil || connection.client == nil else {
+            throw ValidationError("--client is the caller's own name; --of says whose transitions end")
+        }
         if let id { try OwnedArguments.check(id) }
     }
 
