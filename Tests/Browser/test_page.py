@@ -156,7 +156,7 @@ def test_the_timeline_shows_the_clients_that_were_active_last(daemon: Daemon, op
 @pytest.mark.parametrize(("fields", "words"), [
     ({"leaseSeconds": 0.2}, "Its owner said nothing for the 0.2 s of its lease, so it lost the lock."),
     ({"maxHoldSeconds": 0.2}, "It held the lock for 0.2 s, the longest that it may."),
-    ({"participants": ["clock"], "readySeconds": 0.2, "onUnready": "abort"}, "clock was not ready within 0.2 s."),
+    ({"participants": ["clock"], "readySeconds": 0.2, "onUnready": "abort"}, "clock was not ready in time."),
 ])
 def test_why_a_holder_failed_is_said(daemon: Daemon, open_page: OpenPage, fields: dict, words: str) -> None:
     shown = Shown(open_page, daemon)
@@ -176,7 +176,7 @@ def test_why_a_ticket_failed_is_said(daemon: Daemon, open_page: OpenPage) -> Non
 
     queue(daemon, "again", operation=push("list"))
     taps = [queue(daemon, "taps", coalesce={"key": "tab"}) for _ in range(2)]
-    expect(shown.card("ended", "taps")).to_contain_text("A newer ticket for the same thing (tab) took its place in the queue.")
+    expect(shown.card("ended", "taps")).to_contain_text("A newer one for the same thing (tab) took its place in the queue.")
     # Else it would be granted, claimed by nobody, and the last that failed.
     end(daemon, taps[-1], "cancelled")
     end(daemon, menu)
