@@ -276,8 +276,8 @@ export class Scene {
   /**
    * Asks to be asked before these controllers, or any above them, are removed, until the session of this client ends: the guard, with its
    * `id`. There may be no such controllers yet. Then `transition.preparing` names this client among the `participants`, with the `guard`:
-   * answer with `ready` or `veto` within two seconds. Otherwise `onSilence` counts: the transition runs, unless it is `abort`. Whoever
-   * follows the events `attached` keeps the session alive. Asked again, it is the same guard.
+   * answer with `ready` or `veto` within two seconds. Otherwise `onSilence` counts: the transition runs, unless it is `abort`. A
+   * stream of events that is `attached` keeps the session alive. The same call again returns the same guard.
    * @throws Refused, for example `queue-full`; Unreachable
    */
   addGuard(controllers: string[], options?: { onSilence?: 'proceed' | 'abort' }): Promise<Document>;

@@ -11,8 +11,8 @@ extension ArbiterScene {
     /// Asks to be asked before these controllers, or any above them, are removed, until the session of this client ends.
     ///
     /// Then `transition.preparing` names this client among the `participants`, with the `guard`: answer with
-    /// ``Arbiter/ready(for:)`` or ``Arbiter/veto(_:reason:)`` within two seconds. Whoever follows the events attached keeps the session
-    /// alive. Asked again, it is the same guard.
+    /// ``Arbiter/ready(for:)`` or ``Arbiter/veto(_:reason:)`` within two seconds. A stream of
+    /// events that is attached keeps the session alive. The same call again returns the same guard.
     ///
     /// - Parameters:
     ///   - controllers: their ids; there may be no such controllers yet.

@@ -141,7 +141,9 @@ extension ArbiterStateMachine {
         momentary.mayHaveIdleScenes = true
     }
 
-    /// Notes that a client is ready in a session: for all that this session is asked in a preparing transition.
+    /// Notes that a client is ready.
+    ///
+    /// One answer counts for all its guards that a preparing transition asks, and for its part in the transition.
     ///
     /// - Returns: whether the transition has ended, because its owner had ended it before.
     mutating func answerGuards(of id: TransitionID, in session: SessionID, in step: inout Step) -> Bool {

@@ -473,8 +473,8 @@ class Scene:
 
         `controllers` are ids; there may be none of them yet. Then ``transition.preparing`` names this client among the `participants`,
         with the ``guard``: answer with `Arbiter.ready` or `Arbiter.veto` within two seconds. Otherwise `on_silence` counts: the
-        transition runs, or expires. Whoever follows the events with `attached` keeps the session alive. Asked again, it is the same
-        guard. Returns it, with its ``id``. Raises `Refused`, for example with ``queue-full``, or `Unreachable`.
+        transition runs, or expires. A stream of events with `attached` keeps the session alive. The same call again
+        returns the same guard. Returns the guard, with its ``id``. Raises `Refused`, for example with ``queue-full``, or `Unreachable`.
         """
         self.arbiter._open()
         return self.arbiter._run(self.arbiter._flows.add_guard(self.name, controllers, on_silence))
