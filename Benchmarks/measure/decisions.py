@@ -13,7 +13,13 @@ from measure.servers import Programs
 # Of each decision in a round: more than there are stacks in all but the largest tree, so that most have been visited.
 REPETITIONS = 2_000
 # The decisions that the table shows, as `cost` calls them, and the beginnings of their measures.
-SHOWN = {"end, grant, wait anew": "hand-over", "wait with a key, and give up": "keyed"}
+SHOWN = {
+    "end, grant, wait anew": "hand-over",
+    "wait with a key, and give up": "keyed",
+    "end, grant, wait anew, one name": "name",
+    "end, grant, wait anew, one name, shared in turns": "shared",
+    "end, grant, wait anew, any of ten names": "any",
+}
 
 
 def measure_decisions(programs: Programs, plan: Plan, results: Results) -> None:

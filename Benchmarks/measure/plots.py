@@ -1,5 +1,6 @@
 """Plots of cost against size, so that the shape is seen."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,8 +30,11 @@ def draw_all(results: Results, directory: Path) -> None:
 
 
 def draw_decisions(results: Results, path: Path) -> None:
-    """Above by the length of the queue, below by the size of the tree."""
-    names = list(dict.fromkeys(decision for decision, _, _ in results.decisions))
+    """Above by the length of the queue, below by the size of the tree, of the decisions in a tree."""
+    sizes = defaultdict(set)
+    for decision, _, controllers in results.decisions:
+        sizes[decision].add(controllers)
+    names = [decision for decision, measured in sizes.items() if len(measured) > 1]
     figure, panels = pyplot.subplots(2, len(names), figsize=(4 * len(names), 7), sharey="row", squeeze=False)
     for column, name in enumerate(names):
         points = [(waiting, controllers, found.get_value_at_percentile(50) / 1000)

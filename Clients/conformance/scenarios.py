@@ -660,6 +660,40 @@ def test_a_higher_priority_is_served_first(daemon, agent):
     assert last()["transition"]["state"] == "running"
 
 
+def test_what_shares_a_lock_runs_side_by_side(daemon, agent):
+    running = daemon()
+    light, dark, writer, late = (agent(running, name) for name in ("light", "dark", "writer", "late"))
+    for camera in (light, dark):
+        taken = camera.ask("serialize", scene="main", options={"mode": "shared"}, **{"as": "t"})["transition"]
+        assert (taken["state"], taken["mode"]) == ("running", "shared")
+    assert writer.ask("start", scene="main", **{"as": "t"}) == {"transition": None}
+    first = writer.tell("serialize", scene="main", **{"as": "t"})
+    until_queued(running, 1)
+    # The line holds.
+    assert late.ask("start", scene="main", options={"mode": "shared"}, **{"as": "t"}) == {"transition": None}
+    last = late.tell("serialize", scene="main", options={"mode": "shared"}, **{"as": "t"})
+    until_queued(running, 2)
+    for camera in (light, dark):
+        camera.ask("complete", **{"as": "t"})
+    assert first()["transition"]["state"] == "running"
+    writer.ask("complete", **{"as": "t"})
+    assert last()["transition"]["mode"] == "shared"
+
+
+def test_any_of_several_names(daemon, agent):
+    running = daemon()
+    first, second, third = (agent(running, name) for name in ("first", "second", "third"))
+    options = {"scope": {"anyOf": ["phone", "tablet"]}}
+    assert first.ask("start", scene="farm", options=options, **{"as": "t"})["transition"]["scope"] == ["phone"]
+    assert second.ask("start", scene="farm", options=options, **{"as": "t"})["transition"]["scope"] == ["tablet"]
+    waiting = third.tell("serialize", scene="farm", options=options, **{"as": "t"})
+    until_queued(running, 1, scene="farm")
+    second.ask("complete", **{"as": "t"})
+    granted = waiting()
+    assert granted["transition"]["scope"] == ["tablet"]
+    assert granted["waited"][0]["scope"] == options["scope"]
+
+
 def test_an_interruption_begins_and_ends(daemon, agent):
     running = daemon()
     holder, waiter, urgent = (agent(running, name) for name in ("holder", "waiter", "urgent"))

@@ -55,8 +55,10 @@ export interface TransitionOptions {
   operation?: Operation;
   /** Several as one, in place of `operation`: each on the hierarchy that those before it leave, all at the end, or none. */
   operations?: Operation[];
-  /** What is locked: the whole scene unless set. */
-  scope?: 'scene' | 'operation' | string[];
+  /** What is locked: the whole scene unless set. Of several names with `anyOf`, it is one. */
+  scope?: 'scene' | 'operation' | string[] | { anyOf: string[] };
+  /** Which others it conflicts with: all, unless set, or `exclusive` ones only. */
+  mode?: 'exclusive' | 'shared';
   /** How urgent it is, from -1000 to 1000: a higher priority is served first. The scene's default unless set, which is mostly 0. */
   priority?: number;
   /**

@@ -168,6 +168,8 @@ public struct TransitionOptions: Hashable, Sendable {
     public var operation: TransitionOperation?
     /// What is locked: the whole scene unless set.
     public var scope: Scope?
+    /// Whether it conflicts with exclusive ones only; such a one has no operation, gesture and participants.
+    public var isShared = false
     /// How urgent it is, from -1000 to 1000; a higher priority is served first.
     ///
     /// The scene's default unless set, which is mostly 0.
@@ -222,8 +224,10 @@ public struct TransitionOptions: Hashable, Sendable {
         case scene
         /// The controllers that the operation touches.
         case operation
-        /// These controllers, with all below them.
+        /// These controllers, with all below them; in a scene without a hierarchy, these names.
         case controllers([String])
+        /// One of these names, in a scene without a hierarchy.
+        case anyOf([String])
     }
 
     /// Options with an operation, and the defaults for everything else.
@@ -257,8 +261,10 @@ public struct TransitionOptions: Hashable, Sendable {
         case .scene: members["scope"] = "scene"
         case .operation: members["scope"] = "operation"
         case .controllers(let ids): members["scope"] = .array(ids.map { .string($0) })
+        case .anyOf(let names): members["scope"] = ["anyOf": .array(names.map { .string($0) })]
         case nil: break
         }
+        if isShared { members["mode"] = "shared" }
         if let priority { members["priority"] = .number(Double(priority)) }
         if interrupts { members["whenBusy"] = "interrupt" }
         if let interruptible { members["interruptible"] = interruptible.document }

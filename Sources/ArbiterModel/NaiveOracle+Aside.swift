@@ -32,6 +32,15 @@ extension NaiveOracle {
 
     /// Judges all tickets of a scene that are set aside, after a change.
     mutating func judge(_ name: SceneName) {
+        // Once there are controllers, nobody gets one of several names.
+        if !scene(name).tree.nodes.isEmpty {
+            let choosers = line.filter { entry in
+                if case .anyOf = entry.scope { entry.scene == name } else { false }
+            }
+            for entry in choosers.filter({ $0.unmet == nil }) + choosers.filter({ $0.unmet != nil }) {
+                if case .anyOf(let names) = entry.scope { close(entry.id, as: .scopeGone(names[0])) }
+            }
+        }
         for index in line.indices where line[index].scene == name && line[index].unmet != nil {
             line[index].unmet = unmet(of: line[index].request)
             guard line[index].unmet == nil else { continue }

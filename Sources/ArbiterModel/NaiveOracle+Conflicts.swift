@@ -4,12 +4,21 @@ package import ArbiterCore
 
 extension NaiveOracle {
     package func locked(_ entry: Entry) -> [ControllerID]? {
-        scene(entry.scene).locked(by: entry.request, entry.scope)
+        if keepsNames, let offered = entry.offered { return offered }
+        return scene(entry.scene).locked(by: entry.request, entry.scope)
     }
 
-    package func conflicts(_ entry: Entry, _ controllers: [ControllerID]?) -> Bool {
-        stands(entry)
-            && scene(entry.scene).conflict(locked(entry), controllers, ignoringAncestors: ignoresAncestors)
+    /// Whether an entry conflicts with another one.
+    package func conflicts(_ entry: Entry, _ other: Entry) -> Bool {
+        conflicts(entry, locked(other), isShared: other.isShared)
+    }
+
+    /// Whether an entry conflicts with one that locks these controllers, or the whole scene.
+    package func conflicts(_ entry: Entry, _ controllers: [ControllerID]?, isShared: Bool) -> Bool {
+        guard stands(entry), !(sharesWithAll ? entry.isShared || isShared : entry.isShared && isShared) else {
+            return false
+        }
+        return scene(entry.scene).conflict(locked(entry), controllers, ignoringAncestors: ignoresAncestors)
     }
 
     /// Whether a request has to wait for an earlier one, because it names what that would bring in.

@@ -21,7 +21,7 @@ extension NaiveOracle {
             guard line[other].scene == ticket.scene, other < place || line[other].isGranted, other != place else {
                 return false
             }
-            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other])
+            return conflicts(line[other], ticket) || waits(ticket, for: line[other])
         }.map { line[$0] }
         let mayEnd = inTheWay.filter { mayInterrupt(ticket, $0) || $0.interruption?.by == id }
         guard interruptsForNothing || mayEnd.count == inTheWay.count else { return nil }
@@ -100,7 +100,7 @@ extension NaiveOracle {
             guard line[other].request.interrupts, line[other].unmet == nil, index < other || leaving.isGranted else {
                 continue
             }
-            if conflicts(leaving, locked(line[other])) || waits(line[other], for: leaving) {
+            if conflicts(leaving, line[other]) || waits(line[other], for: leaving) {
                 reconsidered.insert(line[other].id)
             }
         }

@@ -43,7 +43,9 @@ extension NaiveOracle {
                     !found.contains(index)
                 else { return false }
                 let between = line[index]
-                if conflicts(between, own) || conflicts(between, locked(other)) { return true }
+                if conflicts(between, own, isShared: request.mode == .shared) || conflicts(between, other) {
+                    return true
+                }
                 return waits(between.request, between.scope, for: other.request)
                     || waits(between.request, between.scope, for: request)
                     || waits(request, scope, for: between.request)
@@ -75,7 +77,7 @@ extension NaiveOracle {
                 guard between.scene == request.scene, stands(between), index != older, !found.contains(index),
                     !queued.contains(index), between.isGranted ? index > older : index < place
                 else { return false }
-                return conflicts(between, own) || conflicts(between, locked(other))
+                return conflicts(between, own, isShared: request.mode == .shared) || conflicts(between, other)
                     || waits(between.request, between.scope, for: other.request)
                     || waits(between.request, between.scope, for: request)
                     || waits(request, scope, for: between.request)

@@ -170,12 +170,14 @@ extension NaiveOracle {
         // Those that end at their turn anyway, and whose turn would come.
         var passing: Set<TransitionID> = []
         for (index, ticket) in own.enumerated() where !ticket.isGranted {
-            let isFree = own.enumerated().allSatisfy { other, entry in
-                guard other < index || entry.isGranted, entry.id != ticket.id else { return true }
-                if row.contains(entry.id) || passing.contains(entry.id) { return true }
-                return !conflicts(entry, locked(ticket)) && !waits(ticket, for: entry)
+            let isFree = { (locked: [ControllerID]?) in
+                own.enumerated().allSatisfy { other, entry in
+                    guard other < index || entry.isGranted, entry.id != ticket.id else { return true }
+                    if row.contains(entry.id) || passing.contains(entry.id) { return true }
+                    return !conflicts(entry, locked, isShared: ticket.isShared) && !waits(ticket, for: entry)
+                }
             }
-            guard isFree else { continue }
+            guard alternatives(of: ticket).contains(where: isFree) else { continue }
             if ticket.hasRememberedEnd {
                 passing.insert(ticket.id)
             } else if ticket.session == nil, isSilent(ticket.id) {

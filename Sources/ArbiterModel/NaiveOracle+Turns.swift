@@ -5,7 +5,7 @@ package import ArbiterCore
 extension NaiveOracle {
     /// Gives every transition of a scene its turn that no earlier or granted one conflicts with.
     package mutating func grant(in scene: SceneName) {
-        while !isHoldingGrants, let index = firstFree(in: scene) { takeTurn(index) }
+        while !isHoldingGrants, let (index, locked) = firstFree(in: scene) { takeTurn(index, locked) }
     }
 
     /// Grants what is free, and expects the events of those that are waited for now.
@@ -31,27 +31,34 @@ extension NaiveOracle {
         return line.indices.filter { index in
             let ticket = line[index]
             guard ticket.scene == entry.scene, !ticket.isGranted, ticket.unmet == nil else { return false }
-            return conflicts(entry, locked(ticket)) || waits(ticket, for: entry)
+            return conflicts(entry, ticket) || waits(ticket, for: entry)
         }
         .map { line[$0].id }
     }
 
-    private func firstFree(in name: SceneName) -> Int? {
-        let scene = scene(name)
+    /// The first ticket of a scene whose turn has come, and what it would lock.
+    private func firstFree(in name: SceneName) -> (index: Int, locked: [ControllerID]?)? {
         let own = line.indices.filter { line[$0].scene == name && stands(line[$0]) }
-        let locked = own.map { self.locked(line[$0]) }
         for (rank, index) in own.enumerated() where !line[index].isGranted && line[index].unmet == nil {
-            let isFree = !own.indices.contains { other in
-                let isHolder = line[own[other]].isGranted
-                guard other < rank || isHolder else { return false }
-                if overtakesGrants, isHolder, line[own[other]].priority < line[index].priority { return false }
-                if waits(line[index], for: line[own[other]]) { return true }
-                let looked = isHolder || !overlooksMoves ? locked[rank] : watched(line[index])
-                return scene.conflict(locked[other], looked, ignoringAncestors: ignoresAncestors)
+            let isFree = { (locked: [ControllerID]?) in
+                !own.indices.contains { other in
+                    let isHolder = line[own[other]].isGranted
+                    guard other < rank || isHolder else { return false }
+                    if overtakesGrants, isHolder, line[own[other]].priority < line[index].priority { return false }
+                    if waits(line[index], for: line[own[other]]) { return true }
+                    let looked = isHolder || !overlooksMoves ? locked : watched(line[index])
+                    return conflicts(line[own[other]], looked, isShared: line[index].isShared)
+                }
             }
-            if isFree { return index }
+            if let locked = alternatives(of: line[index]).first(where: isFree) { return (index, locked) }
         }
         return nil
+    }
+
+    /// What a ticket can lock: each of several names, if it is to get any of them.
+    func alternatives(of ticket: Entry) -> [[ControllerID]?] {
+        if case .anyOf(let names) = ticket.scope { return names.map { [$0] } }
+        return [locked(ticket)]
     }
 
     /// Whether nothing granted or earlier is in the way of a ticket.
@@ -61,7 +68,7 @@ extension NaiveOracle {
             guard line[other].scene == ticket.scene, other != index, other < index || line[other].isGranted else {
                 return false
             }
-            return conflicts(line[other], locked(ticket)) || waits(ticket, for: line[other])
+            return conflicts(line[other], ticket) || waits(ticket, for: line[other])
         }
     }
 
@@ -72,7 +79,9 @@ extension NaiveOracle {
         let scene = scene(entry.scene)
         let others = line.enumerated().filter { $0 < index || $1.isGranted }.map(\.element)
         let clear = (locked(entry) ?? []).filter { controller in
-            !others.contains { $0.scene == entry.scene && scene.conflict(locked($0), [controller]) }
+            !others.contains {
+                $0.scene == entry.scene && conflicts($0, [controller], isShared: entry.isShared)
+            }
         }
         return Set(clear.map(scene.tree.lineage))
     }
@@ -96,8 +105,13 @@ extension NaiveOracle {
     /// What happens if the turn of a request comes with the current tree.
     package func turn(of request: TransitionRequest, _ scope: Scope) -> Turn {
         let scene = scene(request.scene)
-        if case .controllers(let named) = scope, let gone = named.first(where: { scene.tree.nodes[$0] == nil }) {
-            return .rejected(.scopeGone(gone))
+        switch scope {
+        case .scene, .operation: break
+        case .controllers(let named):
+            if !scene.tree.nodes.isEmpty, let gone = named.first(where: { scene.tree.nodes[$0] == nil }) {
+                return .rejected(.scopeGone(gone))
+            }
+        case .anyOf(let names): if !scene.tree.nodes.isEmpty { return .rejected(.scopeGone(names[0])) }
         }
         if let unmet = unmet(of: request) { return .setAside(unmet) }
         let failed = request.expectations.filter { !scene.holds($0) }
@@ -119,7 +133,7 @@ extension NaiveOracle {
         }
     }
 
-    private mutating func takeTurn(_ index: Int) {
+    private mutating func takeTurn(_ index: Int, _ locked: [ControllerID]?) {
         let entry = line[index]
         switch turn(of: entry.request, entry.scope) {
         case .rejected(let outcome): close(entry.id, as: outcome)
@@ -133,6 +147,7 @@ extension NaiveOracle {
             line[index].type =
                 isAnimated ? entry.request.animation?.type ?? change?.type(before: scene(entry.scene).tree) : nil
             line[index].state = .preparing
+            if case .anyOf = entry.scope, let name = locked?.first { line[index].choose(name) }
             for member in entry.members.indices where entry.members[member].state == .gone {
                 // It may have a new session.
                 let isBack = sessions.values.contains { $0.client == entry.members[member].client }

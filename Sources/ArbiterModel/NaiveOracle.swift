@@ -11,7 +11,9 @@ package struct NaiveOracle {
         package let priority: Int
         /// The order from which it counts among those of its priority: its own, or that of a ticket which it replaced.
         let since: Int
-        package let scope: Scope
+        package fileprivate(set) var scope: Scope
+        /// The names of which it got one.
+        var offered: [ControllerID]?
         package let session: SessionID?
         /// Whether it may be interrupted: what it says, or its scene when it was asked for.
         let consent: Consent?
@@ -48,6 +50,13 @@ package struct NaiveOracle {
         }
         package var scene: SceneName { asking.request.scene }
         package var isGranted: Bool { state != .queued }
+        package var isShared: Bool { asking.request.mode == .shared }
+
+        /// Takes one of several names.
+        mutating func choose(_ name: ControllerID) {
+            if case .anyOf(let names) = scope { offered = names }
+            scope = .controllers([name])
+        }
     }
 
     /// A participant.
@@ -90,6 +99,10 @@ package struct NaiveOracle {
     package var losesColumns = false
     /// A planted fault: only those are asked whose guarded controller is the one that an operation names.
     package var overlooksGuards = false
+    /// A planted fault: a shared transition runs beside exclusive ones.
+    package var sharesWithAll = false
+    /// A planted fault: one that got one of several names keeps the others.
+    package var keepsNames = false
 
     /// The unfinished transitions of all scenes: a higher priority comes first, and among equals the earlier request.
     package var line: [Entry] = []

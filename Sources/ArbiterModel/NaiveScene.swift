@@ -111,6 +111,7 @@ package struct NaiveScene {
         case .scene: nil
         case .operation: touched
         case .controllers(let named): named + touched
+        case .anyOf(let names): names
         }
     }
 
@@ -197,7 +198,10 @@ package struct NaiveScene {
     package func named(by request: TransitionRequest, _ scope: Scope) -> Set<ControllerID> {
         if locked(by: request, scope) == nil { return [] }
         var named = brought(by: request)
-        if case .controllers(let list) = scope { named.formUnion(list) }
+        switch scope {
+        case .scene, .operation: break
+        case .controllers(let list), .anyOf(let list): named.formUnion(list)
+        }
         for case .controller(let id, _, _) in request.expectations { named.insert(id) }
         if let operation = request.operation { named.formUnion(existing(namedBy: operation)) }
         return named

@@ -12,6 +12,7 @@ struct Holds {
         let scene: SceneName
         /// The controllers whose subtrees it holds; `nil` for the whole scene.
         let locked: [ControllerID]?
+        let isShared: Bool
         var until: Instant
         /// The number of deaths of the machine when the owner got its answer.
         var machineDeaths: Int
@@ -33,7 +34,9 @@ struct Holds {
         guard until > now else { return }
         // If the journal has lost an end, its owner may be answered for a while that it holds the scope again: then
         // only the fence tells the two apart.
+        let isShared = view.transition.request.mode == .shared
         for other in holds where other.scene == name && other.id != id && scene.conflict(other.locked, locked) {
+            if other.isShared && isShared { continue }
             if isRevived && other.machineDeaths < machineDeaths { continue }
             throw Broken(.exclusion, "\(id) and \(other.id) are both told to hold the same of \(name)")
         }
@@ -41,7 +44,10 @@ struct Holds {
             holds[index].until = max(holds[index].until, until)
             holds[index].machineDeaths = machineDeaths
         } else {
-            holds.append(Hold(id: id, scene: name, locked: locked, until: until, machineDeaths: machineDeaths))
+            holds.append(
+                Hold(
+                    id: id, scene: name, locked: locked, isShared: isShared, until: until, machineDeaths: machineDeaths)
+            )
         }
     }
 
@@ -58,10 +64,11 @@ struct Holds {
 
     /// Checks at a grant that no owner believes to hold a scope that conflicts with it.
     func checkGrant(
-        of id: TransitionID, _ locked: [ControllerID]?, in scene: NaiveScene, named name: SceneName, at now: Instant
+        of id: TransitionID, _ locked: [ControllerID]?, isShared: Bool, in scene: NaiveScene, named name: SceneName,
+        at now: Instant
     ) throws(Broken) {
         for other in holds where other.scene == name && other.id != id && other.until > now {
-            guard scene.conflict(other.locked, locked) else { continue }
+            guard scene.conflict(other.locked, locked), !(other.isShared && isShared) else { continue }
             throw Broken(.exclusion, "\(id) is granted while \(other.id) still has its lease")
         }
     }

@@ -134,7 +134,13 @@ extension Rulebook {
                 alone.line = [other]
                 let rulebook = Rulebook(
                     ledger: ledger, oracle: alone, idleTimes: idleTimes, isDraining: isDraining, now: now)
-                return rulebook.isBlocked(request)
+                // Any of the names counts.
+                guard case .anyOf(let names)? = request.scope else { return rulebook.isBlocked(request) }
+                return names.contains {
+                    var one = request
+                    one.scope = .controllers([$0])
+                    return rulebook.isBlocked(one)
+                }
             }.map(\.id))
     }
 }

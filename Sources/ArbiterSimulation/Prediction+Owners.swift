@@ -92,6 +92,10 @@ extension Rulebook {
         }
         guard running.interruption == nil else { return refused(.interrupted) }
         guard entry.gesture == nil else { return refused(.alreadyDecided) }
+        if case .controllers = running.scope, oracle.scene(entry.request.scene).tree.nodes.isEmpty {
+            return refused(.holdsNoHierarchy)
+        }
+        guard !running.isShared else { return refused(.holdsNoHierarchy) }
         var request = entry.request
         request.operation = operation
         request.expectations = expectations

@@ -84,10 +84,14 @@ extension Rulebook {
     func isBlocked(_ request: TransitionRequest, besides replaced: [TransitionID] = []) -> Bool {
         let scene = oracle.scene(request.scene)
         let scope = scene.resolvedScope(of: request)
-        let locked = scene.locked(by: request, scope)
-        return inFront(of: request).contains {
-            $0.scene == request.scene && !replaced.contains($0.id)
-                && (oracle.conflicts($0, locked) || oracle.waits(request, scope, for: $0.request))
+        let others = inFront(of: request).filter { $0.scene == request.scene && !replaced.contains($0.id) }
+        let alternatives: [[ControllerID]?] =
+            if case .anyOf(let names) = scope { names.map { [$0] } } else { [scene.locked(by: request, scope)] }
+        return alternatives.allSatisfy { locked in
+            others.contains {
+                oracle.conflicts($0, locked, isShared: request.mode == .shared)
+                    || oracle.waits(request, scope, for: $0.request)
+            }
         }
     }
 
@@ -101,7 +105,8 @@ extension Rulebook {
         let scene = oracle.scene(request.scene)
         let others = inFront(of: request).filter { $0.scene == request.scene }.map(\.request)
         let coming = others.reduce(into: Set<ControllerID>()) { $0.formUnion(scene.brought(by: $1)) }
-        if case .controllers(let named)? = request.scope,
+        if case .anyOf? = request.scope, !scene.tree.nodes.isEmpty { return .operationRefused(.unknownController) }
+        if case .controllers(let named)? = request.scope, !scene.tree.nodes.isEmpty,
             named.contains(where: { scene.tree.nodes[$0] == nil && !coming.contains($0) })
         {
             return .operationRefused(.unknownController)

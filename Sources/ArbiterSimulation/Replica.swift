@@ -26,6 +26,8 @@ struct Replica {
         oracle.appliesListsInPart = fault == .partialList
         oracle.losesColumns = fault == .lostColumn
         oracle.overlooksGuards = fault == .overlookedGuard
+        oracle.sharesWithAll = fault == .sharedWithAll
+        oracle.keepsNames = fault == .keptName
         oracles = [0: oracle]
     }
 

@@ -5,7 +5,8 @@ internal import ArbiterTestKit
 // The requests for transitions and scenes that clients make.
 
 extension Simulation {
-    private static let scenes = ["main", "left", "right", "rare", "rarer"].compactMap(SceneName.init)
+    private static let scenes = ["main", "left", "right", "rare", "rarer", "pool"].compactMap(SceneName.init)
+    private static let places = ["one", "two", "three", "four"].compactMap(ControllerID.init)
     private static let keys = ["selection", "scroll"].compactMap(CoalescingKey.init)
     static let names = ["view-0", "view-1", "view-2", "view-3", "view-4", "view-5"].compactMap(ClientName.init)
 
@@ -17,7 +18,8 @@ extension Simulation {
         let index =
             switch Int.random(in: 0..<20, using: &chance) {
             case 0: Int.random(in: 3..<5, using: &chance)
-            case 1..<10: 0
+            case 1..<9: 0
+            case 9: 5
             case 10..<16: 1
             default: 2
             }
@@ -68,6 +70,7 @@ extension Simulation {
                 key: chance.pick(Self.keys, or: Self.keys[0]), keep: chance.isOnce(in: 3) ? .first : .latest,
                 among: chance.isOnce(in: 3) ? .unfinished : .queued)
         }
+        share(&request, in: scene)
         if chance.isOnce(in: 3) { request.session = clients[client].sessions.randomElement(using: &chance) }
         // Otherwise the engine names the client of the session.
         if chance.isOnce(in: 16) { request.ignoresGuards = true }
@@ -77,6 +80,22 @@ extension Simulation {
             request.idempotencyKey = IdempotencyKey("key-\(lastKey)")
         }
         return request
+    }
+
+    /// Has a request in a scene without a hierarchy name what it likes, and makes some requests shared.
+    private mutating func share(_ request: inout TransitionRequest, in scene: NaiveScene) {
+        let isBare = scene.tree.nodes.isEmpty
+        if isBare, !chance.isOnce(in: 4) {
+            let names = Array(Self.places.shuffled(using: &chance).prefix(Int.random(in: 1...3, using: &chance)))
+            let isAny = names.count > 1 && chance.isOnce(in: 2)
+            request.scope = isAny ? .anyOf(names) : .controllers(names)
+            if isAny || !chance.isOnce(in: 8) { request.operation = nil }
+            if isAny { (request.interrupts, request.coalescing) = (false, nil) }
+            if isAny { return }
+        }
+        guard chance.isOnce(in: isBare ? 3 : 12), request.scope != .operation else { return }
+        request.mode = .shared
+        (request.operation, request.isInteractive, request.participants) = (nil, false, [])
     }
 
     /// Makes a request wait for what mostly does not hold yet.
@@ -154,7 +173,8 @@ extension Simulation {
     mutating func ask() throws(Broken) {
         guard let client = someClient() else { return }
         let request = someRequest(of: client)
-        if oracle.isBare(request.scene), !chance.isOnce(in: 3) {
+        let isPool = request.scene == Self.scenes[5]
+        if oracle.isBare(request.scene), isPool ? chance.isOnce(in: 40) : !chance.isOnce(in: 3) {
             return try send(
                 .declare(request.scene, chance.storyboard(isWide: Self.isWide(request.scene)), if: .none),
                 from: client)

@@ -38,10 +38,13 @@ extension Simulation {
         let name = entry.request.scene
         let scene = oracle.scene(name)
         try holds.checkGrant(
-            of: id, scene.locked(by: entry.request, transition.scope), in: scene, named: name, at: outside)
+            of: id, scene.locked(by: entry.request, transition.scope), isShared: entry.request.mode == .shared,
+            in: scene, named: name, at: outside)
         if oracle.line.contains(where: { $0.scene == name && $0.isGranted && $0.id != id }) {
             statistics.count(.grantsSideBySide)
         }
+        if entry.request.mode == .shared { statistics.count(.grantsShared) }
+        if case .anyOf? = entry.request.scope { statistics.count(.namesChosen) }
         if let known = oracle[id],
             oracle.line.contains(where: {
                 $0.scene == name && !$0.isGranted && $0.order < known.order && $0.priority < known.priority

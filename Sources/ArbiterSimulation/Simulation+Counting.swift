@@ -129,7 +129,7 @@ extension Statistics.Figure {
         case .inUse: self = .inUse
         case .invalidStoryboard: self = .invalidStoryboard
         case .alreadyDeclared: self = .alreadyDeclared
-        case .operationRefused, .outsideScope: self = .operationsRefused
+        case .operationRefused, .outsideScope, .holdsNoHierarchy: self = .operationsRefused
         case .expectationFailed: self = .expectationsFailed
         }
     }

@@ -36,7 +36,8 @@ extension Simulation {
             .blindToken, .lostWake, .repeatedWake, .hastyExpiry, .missedDeadline, .ignoredAncestor,
             .appliedCancellation, .repeatedOperation, .greedyCoalescing, .repeatedEvent, .immortalSession,
             .countedPause, .overlookedMove, .ignoredArrival, .forgottenRow, .overtakenGrant, .ignoredPriority,
-            .uselessInterruption, .blockingAside, .partialList, .lostColumn, .overlookedGuard:
+            .uselessInterruption, .blockingAside, .partialList, .lostColumn, .overlookedGuard, .sharedWithAll,
+            .keptName:
             break
         }
         return heard

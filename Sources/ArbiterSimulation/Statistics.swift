@@ -8,6 +8,8 @@ package struct Statistics: Sendable {
         case records
         case grants
         case grantsSideBySide = "grants beside others of the scene"
+        case grantsShared = "grants of shared ones"
+        case namesChosen = "grants of one of several names"
         case overtaking = "grants before earlier tickets of lower priorities"
         case completed
         case noops = "completed without doing anything"

@@ -33,6 +33,7 @@ enum Verdict: Hashable {
         case alreadyPerformed
         case interrupted
         case outsideScope
+        case holdsNoHierarchy
         case olderRules
         case endedWithoutOwner
         case notInteractive
@@ -94,6 +95,7 @@ extension Verdict.Refusal {
         case .alreadyPerformed: self = .alreadyPerformed
         case .interrupted: self = .interrupted
         case .outsideScope: self = .outsideScope
+        case .holdsNoHierarchy: self = .holdsNoHierarchy
         case .olderRules: self = .olderRules
         case .endedWithoutOwner: self = .endedWithoutOwner
         case .notInteractive: self = .notInteractive
@@ -141,7 +143,8 @@ extension Verdict.Refusal {
         switch self {
         case .queueFull, .tooManyGuards, .tooManyTransitions, .tooManyScenes, .outOfRoom, .tooManySessions: true
         case .busy, .unknownTransition, .unknownScene, .unknownSession, .wrongToken, .alreadyEnded, .alreadyDecided,
-            .alreadyPerformed, .interrupted, .outsideScope, .olderRules, .endedWithoutOwner, .notInteractive,
+            .alreadyPerformed, .interrupted, .outsideScope, .holdsNoHierarchy, .olderRules, .endedWithoutOwner,
+            .notInteractive,
             .notRunning, .tooLate,
             .notAParticipant, .mayNotVeto, .namelessSession, .unknownGuard, .foreignGuard, .guarded, .recovering,
             .idempotencyKeyReused, .unknownTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse,

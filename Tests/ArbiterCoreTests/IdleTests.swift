@@ -54,6 +54,20 @@ struct IdleTests {
         #expect(try look(below: id("ticker")).busy.map(\.id) == [ticker.id, wide.id])
     }
 
+    @Test mutating func `a part is idle when the ticket that might have taken it gets another name`() throws {
+        let holder = try arbiter.start(TransitionRequest(scope: .controllers([id("a"), id("b")])))
+        let ticket = try arbiter.serialize(TransitionRequest(scope: .anyOf([id("b"), id("a")])))
+        let (left, taken) = (park(below: id("a"), quiet: .seconds(1)), park(below: id("b")))
+        arbiter.advance(by: .seconds(2))
+        try arbiter.end(holder)
+        arbiter.advance(by: .seconds(1))
+        #expect(arbiter.idleAnswers[left]?.idleFor == .seconds(1))
+        #expect(arbiter.idleAnswers[taken] == nil)
+        try arbiter.end(ticket)
+        arbiter.advance(by: .zero)
+        #expect(arbiter.idleAnswers[taken]?.isIdle == true)
+    }
+
     @Test mutating func `the quiet of a part begins with the await, and with each end after it`() throws {
         try arbiter.declare("tabs{*page[a] ticker}")
         arbiter.advance(by: .seconds(10))

@@ -102,6 +102,21 @@ def test_an_interruption_says_for_whom_a_transition_ends(daemon: Daemon, open_pa
     assert daemon.ask("GET", f"/transitions/{alarm['id']}")["interruptedBy"] == fire["id"]
 
 
+def test_who_shares_a_lock_and_who_takes_any_of_several_is_said(daemon: Daemon, open_page: OpenPage) -> None:
+    start(daemon, "light", mode="shared", scope=["lamp"])
+    start(daemon, "login", scope={"anyOf": ["lamp", "phone"]})
+    queue(daemon, "pay", scope={"anyOf": ["lamp", "phone"]})
+    given_up = queue(daemon, "search", scope={"anyOf": ["lamp", "phone"]})
+    end(daemon, given_up, "cancelled")
+    shown = Shown(open_page, daemon)
+    expect(shown.card("running", "light")).to_contain_text("It has locked lamp (shared)")
+    expect(shown.card("running", "login")).to_contain_text("It has locked phone")
+    expect(shown.card("waiting", "pay")).to_be_visible()
+    shown.card("ended", "search").click()
+    shown.card("ended", "search").locator(".head .plain").click()
+    expect(shown.record).to_contain_text("one of lamp and phone")
+
+
 def test_an_arrow_leads_out_of_sight_where_a_blocker_is_scrolled_away(daemon: Daemon, open_page: OpenPage) -> None:
     declare(daemon, {"root": {"id": "tabs", "kind": "tabs", "children": [f"c-{number}" for number in range(20)]}})
     for number in range(20):

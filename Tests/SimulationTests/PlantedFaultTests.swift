@@ -29,7 +29,7 @@ struct PlantedFaultTests {
 
     @Test func `an end that is not in the journal is found`() {
         expect([.replay, .promise, .life], of: .forgottenEnd)
-        expect([.promise, .life, .replay, .record, .oracle], of: .forgottenEnd, watchingJournal: false)
+        expect([.promise, .life, .replay, .record, .oracle, .reply], of: .forgottenEnd, watchingJournal: false)
     }
 
     // MARK: Requests and answers
@@ -137,6 +137,16 @@ struct PlantedFaultTests {
     @Test func `a guard that is not asked about what is above is found`() {
         expect([.oracle, .event, .participants, .record, .reply], of: .overlookedGuard)
         expect([.oracle, .event, .participants, .reply, .life], of: .overlookedGuard, watchingJournal: false)
+    }
+
+    @Test func `a shared one beside an exclusive one is found`() {
+        expect([.oracle, .order, .event, .record, .reply, .decision, .life], of: .sharedWithAll)
+        expect([.oracle, .order, .event, .reply, .life, .hierarchy], of: .sharedWithAll, watchingJournal: false)
+    }
+
+    @Test func `a name that is kept beside the one that was chosen is found`() {
+        expect([.oracle, .order, .event, .record, .reply, .decision, .life], of: .keptName)
+        expect([.oracle, .order, .event, .reply, .life, .hierarchy], of: .keptName, watchingJournal: false)
     }
 
     @Test func `a row of silent tickets that ends one by one is found`() {

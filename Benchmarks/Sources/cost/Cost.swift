@@ -23,6 +23,15 @@ struct Cost {
             fatalError("usage: cost REPETITIONS")
         }
         for count in waiting {
+            for kind in Pool.Kind.allCases {
+                var pool = Pool(waiting: count, kind)
+                report(
+                    "wait for \(kind.rawValue), and give up", count, Pool.names,
+                    durations(repetitions) { pool.giveUp() })
+                report(
+                    "end, grant, wait anew, \(kind.rawValue)", count, Pool.names,
+                    durations(repetitions) { pool.handOver() })
+            }
             for size in controllers {
                 var bench = try Bench(waiting: count, controllers: size)
                 report("refuse a start", count, size, durations(repetitions) { bench.refuse() })

@@ -22,6 +22,9 @@ SAID = {
     "A deep link": "drawn once: tabs inbox message\n",
     "Unsaved changes": "the editor stays: not saved\nthe editor goes\n",
     "A queue of alerts": "mail is shown\npresented: True\n",
+    "A wall of displays": "all of them change, and nobody is late: True\n",
+    "A device farm": "30 tests, each alone on its device: True\n",
+    "Screenshots": "two are taken, and a transition may start: False\nnow it runs\n",
     "A rotation ends a swipe": "the rotation is drawn, over editor\n",
 }
 

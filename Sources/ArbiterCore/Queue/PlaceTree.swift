@@ -2,49 +2,60 @@ internal import HeapModule
 
 /// The tree of the places that have parts, waiting ones in the order of their line and granted ones.
 ///
+/// A part is exclusive or shared: two shared parts are in nobody's way of one another. What is known of the parts of one mode is a
+/// layer; hardly any place has a shared one.
+///
 /// A place exists while it or a place below it has a part.
 struct PlaceTree {
-    private var places: [Place] = [Place(name: nil, parent: nil)]
+    var places: [Place] = [Place(name: nil, parent: nil)]
+    /// Of each place, the layer of the exclusive parts and that of the shared ones.
+    private var layers: [Layer] = [Layer(), Layer()]
     /// Indices of freed places, to be reused.
-    private var vacant: [Int] = []
+    var vacant: [Int] = []
+    /// The number of shared parts.
+    private(set) var sharedParts = 0
 
     static let top = 0
 
     struct Place {
         let name: ControllerID?
         let parent: Int?
-        /// The waiting parts at this place.
-        var parts = RequestLine()
-        /// Whether the first waiting part is clear; then it is no longer a candidate.
+        /// Whether the first exclusive part that waits is clear; then it is no longer a candidate.
         var isFirstClear = false
-        /// The granted part, if any.
+        /// The granted exclusive part, if any.
         var holder: LinePlace?
-        /// Whether the granted part may be interrupted.
-        var holderYields = false
-        /// Whether the interruption of the granted part has begun.
-        var isHolderInterrupted = false
+        /// The granted shared parts.
+        var sharedHolders = RequestLine()
+        /// The shared parts that wait and are not clear.
+        var unclear = RequestLine()
         /// The places directly below.
         var children: [ControllerID: Int] = [:]
+        /// The number of waiting parts at or below this place whose transitions interrupt.
+        var interrupting = 0
+    }
+
+    /// The parts of one mode at a place and below it.
+    struct Layer {
+        /// The waiting parts at the place.
+        var parts = RequestLine()
         /// Of each child and each priority, the first and the last waiting part at or below the child.
         var below = SortedLine<Part>()
         /// The children that have a granted part at or below them, unordered.
         var grantedChildren: [Int] = []
-        /// The index of this place in its parent's `grantedChildren`.
+        /// The index of the place in its parent's `grantedChildren`.
         var rankAmongGranted = 0
-        /// The number of granted parts at or below this place.
+        /// The number of granted parts at or below the place.
         var granted = 0
         /// How many of them may be interrupted.
         var yielding = 0
         /// Of how many of them the interruption has begun.
         var interrupted = 0
-        /// The number of waiting parts at or below this place whose transitions interrupt.
-        var interrupting = 0
         /// What the children have published as their candidates, including outdated entries.
         var childrenCandidates = Heap<Part>()
-        /// The earliest waiting part at or below this place that nothing at or below it is in the way of.
+        /// The earliest waiting part at or below the place that nothing at or below it is in the way of.
         var candidate: LinePlace?
 
-        /// The earliest waiting part at or below this place.
+        /// The earliest waiting part at or below the place.
         var earliest: LinePlace? {
             guard let below = below.first?.order else { return parts.first }
             return parts.first.map { min($0, below) } ?? below
@@ -61,8 +72,19 @@ struct PlaceTree {
 
     subscript(place: Int) -> Place { _read { yield places[place] } }
 
+    /// The parts of one mode at a place and below it.
+    subscript(place: Int, isShared isShared: Bool) -> Layer {
+        // With one yield each, they are inlined; otherwise each use allocates.
+        _read { yield layers[2 * place + (isShared ? 1 : 0)] }
+        _modify { yield &layers[2 * place + (isShared ? 1 : 0)] }
+    }
+
     /// The earliest waiting part of the whole tree that nothing is in the way of.
-    var candidate: LinePlace? { places[Self.top].candidate }
+    var candidate: LinePlace? {
+        let exclusive = self[Self.top, isShared: false].candidate
+        guard sharedParts > 0, let shared = self[Self.top, isShared: true].candidate else { return exclusive }
+        return exclusive.map { min($0, shared) } ?? shared
+    }
 }
 
 // MARK: - Events
@@ -71,66 +93,73 @@ extension PlaceTree {
     /// Adds a waiting part.
     ///
     /// - Returns: the clear part that was first at the place and now waits for the new part; `nil` if there is none.
-    mutating func insert(_ order: LinePlace, at place: Int) -> LinePlace? {
+    mutating func insert(_ order: LinePlace, at place: Int, isShared: Bool) -> LinePlace? {
         var overtaken: LinePlace?
-        if let first = places[place].parts.first, order < first, places[place].isFirstClear {
+        if !isShared, let first = self[place, isShared: false].parts.first, order < first, places[place].isFirstClear {
             overtaken = first
             places[place].isFirstClear = false
         }
-        reveal(order, at: place)
+        reveal(order, at: place, isShared: isShared)
+        if isShared {
+            places[place].unclear.insert(order)
+            sharedParts += 1
+        }
         update(from: place)
         return overtaken
     }
 
     /// Removes a waiting part, and frees every place that no longer has a part at or below it.
-    mutating func remove(_ order: LinePlace, from place: Int) {
-        take(order, from: place)
+    mutating func remove(_ order: LinePlace, from place: Int, isShared: Bool) {
+        take(order, from: place, isShared: isShared)
         update(from: place)
+        if isShared { sharedParts -= 1 }
     }
 
     /// Marks the tree's candidate as clear.
-    mutating func clear(_ order: LinePlace) {
-        let place = placeOfCandidate(order)
-        places[place].isFirstClear = true
+    mutating func clear(_ order: LinePlace, isShared: Bool) {
+        let place = placeOfCandidate(order, isShared: isShared)
+        if isShared { places[place].unclear.remove(order) } else { places[place].isFirstClear = true }
         update(from: place)
     }
 
-    /// Marks the first part at a place, which is clear, as not clear, because something has come to be in its way.
-    mutating func unclear(_ place: Int) {
-        places[place].isFirstClear = false
+    /// Marks a part at a place, which is clear, as not clear, because something has come to be in its way.
+    mutating func unclear(_ order: LinePlace, at place: Int, isShared: Bool) {
+        if isShared { places[place].unclear.insert(order) } else { places[place].isFirstClear = false }
         update(from: place)
     }
 
     /// Grants a waiting part.
-    mutating func grant(_ order: LinePlace, at place: Int, yields: Bool) {
-        take(order, from: place)
-        places[place].holder = order
-        places[place].holderYields = yields
-        count(1, grantedAt: place)
+    mutating func grant(_ order: LinePlace, at place: Int, isShared: Bool, yields: Bool) {
+        take(order, from: place, isShared: isShared)
+        if isShared { places[place].sharedHolders.insert(order) } else { places[place].holder = order }
+        count(1, grantedAt: place, isShared: isShared, yields: yields, isInterrupted: false)
         update(from: place)
     }
 
-    /// Removes the granted part of a place, and frees every place that no longer has a part at or below it.
-    mutating func letGo(of place: Int) {
-        places[place].holder = nil
-        count(-1, grantedAt: place)
-        places[place].isHolderInterrupted = false
+    /// Removes a granted part of a place, and frees every place that no longer has a part at or below it.
+    mutating func letGo(_ order: LinePlace, of place: Int, isShared: Bool, yields: Bool, isInterrupted: Bool) {
+        if isShared { places[place].sharedHolders.remove(order) } else { places[place].holder = nil }
+        count(-1, grantedAt: place, isShared: isShared, yields: yields, isInterrupted: isInterrupted)
         update(from: place)
+        if isShared { sharedParts -= 1 }
     }
 
-    /// Notes that the interruption of the granted part of a place has begun.
-    mutating func interruptHolder(of start: Int) {
-        places[start].isHolderInterrupted = true
+    /// Notes that the interruption of a granted part of a place has begun.
+    mutating func noteInterruption(at start: Int, isShared: Bool) {
         var place: Int? = start
         while let current = place {
-            places[current].interrupted += 1
+            self[current, isShared: isShared].interrupted += 1
             place = places[current].parent
         }
     }
 
-    private mutating func take(_ order: LinePlace, from place: Int) {
-        if places[place].parts.first == order { places[place].isFirstClear = false }
-        hide(order, at: place)
+    private mutating func take(_ order: LinePlace, from place: Int, isShared: Bool) {
+        if isShared {
+            if places[place].unclear.contains(order) { places[place].unclear.remove(order) }
+        } else if self[place, isShared: false].parts.first == order {
+            places[place].isFirstClear = false
+        }
+        hide(order, at: place, isShared: isShared)
     }
 }
 
@@ -138,32 +167,38 @@ extension PlaceTree {
 
 extension PlaceTree {
     /// Takes a waiting part out of the line, until it is revealed; who is a candidate or clear stays so.
-    mutating func hide(_ order: LinePlace, at place: Int) {
-        changeLine(of: order.priority, at: place) { $0.remove(order) }
+    mutating func hide(_ order: LinePlace, at place: Int, isShared: Bool) {
+        changeLine(of: order.priority, at: place, isShared: isShared) { $0.remove(order) }
     }
 
     /// Puts a hidden part into the line again.
-    mutating func reveal(_ order: LinePlace, at place: Int) {
-        changeLine(of: order.priority, at: place) { $0.insert(order) }
+    mutating func reveal(_ order: LinePlace, at place: Int, isShared: Bool) {
+        changeLine(of: order.priority, at: place, isShared: isShared) { $0.insert(order) }
     }
 
     /// Changes the waiting parts of a priority at a place, and what the places above it know of them.
-    private mutating func changeLine(of priority: Priority, at start: Int, _ change: (inout RequestLine) -> Void) {
-        guard places[start].parent != nil else { return change(&places[start].parts) }
+    private mutating func changeLine(
+        of priority: Priority, at start: Int, isShared: Bool, _ change: (inout RequestLine) -> Void
+    ) {
+        guard places[start].parent != nil else { return change(&self[start, isShared: isShared].parts) }
         var place = start
-        var before = places[place].ends(of: priority)
-        change(&places[place].parts)
-        var after = places[place].ends(of: priority)
+        var before = self[place, isShared: isShared].ends(of: priority)
+        change(&self[place, isShared: isShared].parts)
+        var after = self[place, isShared: isShared].ends(of: priority)
         while before != after, let parent = places[place].parent {
-            let parentBefore = places[parent].ends(of: priority)
-            for order in before.subtracting(after) { places[parent].below.remove(Part(order: order, child: place)) }
-            for order in after.subtracting(before) { places[parent].below.insert(Part(order: order, child: place)) }
-            (place, before, after) = (parent, parentBefore, places[parent].ends(of: priority))
+            let parentBefore = self[parent, isShared: isShared].ends(of: priority)
+            for order in before.subtracting(after) {
+                self[parent, isShared: isShared].below.remove(Part(order: order, child: place))
+            }
+            for order in after.subtracting(before) {
+                self[parent, isShared: isShared].below.insert(Part(order: order, child: place))
+            }
+            (place, before, after) = (parent, parentBefore, self[parent, isShared: isShared].ends(of: priority))
         }
     }
 }
 
-extension PlaceTree.Place {
+extension PlaceTree.Layer {
     /// The first and the last waiting part of a priority at or below the place; they may be the same.
     fileprivate func ends(of priority: Priority) -> Ends {
         let (start, end) = (LinePlace.beforeAll(of: priority), LinePlace.behindAll(of: priority))
@@ -201,9 +236,12 @@ extension PlaceTree {
             if let reused = vacant.popLast() {
                 child = reused
                 places[child] = fresh
+                self[child, isShared: false] = Layer()
+                self[child, isShared: true] = Layer()
             } else {
                 child = places.count
                 places.append(fresh)
+                layers += [Layer(), Layer()]
             }
             places[parent].children[name] = child
             return child
@@ -235,10 +273,10 @@ extension PlaceTree {
         }
     }
 
-    private func placeOfCandidate(_ order: LinePlace) -> Int {
+    private func placeOfCandidate(_ order: LinePlace, isShared: Bool) -> Int {
         var place = Self.top
-        while places[place].parts.first != order {
-            guard let below = places[place].childrenCandidates.min, below.order == order else {
+        while (isShared ? places[place].unclear.first : self[place, isShared: false].parts.first) != order {
+            guard let below = self[place, isShared: isShared].childrenCandidates.min, below.order == order else {
                 preconditionFailure("no place below \(path(to: place)) has the candidate \(order)")
             }
             place = below.child
@@ -256,87 +294,32 @@ extension PlaceTree {
     }
 
     /// Adds to the count of granted parts at the place and at every place above it.
-    private mutating func count(_ change: Int, grantedAt start: Int) {
-        let yielding = places[start].holderYields ? change : 0
-        let interrupted = places[start].isHolderInterrupted ? change : 0
+    private mutating func count(
+        _ change: Int, grantedAt start: Int, isShared: Bool, yields: Bool, isInterrupted: Bool
+    ) {
+        let yielding = yields ? change : 0
+        let interrupted = isInterrupted ? change : 0
         var place = start
         while true {
-            let before = places[place].granted
+            let before = self[place, isShared: isShared].granted
             let after = before + change
-            places[place].granted = after
-            places[place].yielding += yielding
-            places[place].interrupted += interrupted
+            self[place, isShared: isShared].granted = after
+            self[place, isShared: isShared].yielding += yielding
+            self[place, isShared: isShared].interrupted += interrupted
             guard let parent = places[place].parent else { return }
             if before == 0 {
-                places[place].rankAmongGranted = places[parent].grantedChildren.count
-                places[parent].grantedChildren.append(place)
+                self[place, isShared: isShared].rankAmongGranted =
+                    self[parent, isShared: isShared].grantedChildren.count
+                self[parent, isShared: isShared].grantedChildren.append(place)
             } else if after == 0 {
-                let rank = places[place].rankAmongGranted
-                let last = places[parent].grantedChildren.removeLast()
+                let rank = self[place, isShared: isShared].rankAmongGranted
+                let last = self[parent, isShared: isShared].grantedChildren.removeLast()
                 if last != place {
-                    places[parent].grantedChildren[rank] = last
-                    places[last].rankAmongGranted = rank
+                    self[parent, isShared: isShared].grantedChildren[rank] = last
+                    self[last, isShared: isShared].rankAmongGranted = rank
                 }
             }
             place = parent
         }
-    }
-
-    /// Recomputes the candidates of a place and of those above it, and frees empty places.
-    private mutating func update(from start: Int) {
-        var place = start
-        while true {
-            let before = places[place].candidate
-            let after = currentCandidate(of: place)
-            places[place].candidate = after
-            guard let parent = places[place].parent else { return }
-            if places[place].granted == 0, places[place].earliest == nil {
-                if let name = places[place].name { places[parent].children.removeValue(forKey: name) }
-                vacant.append(place)
-            } else if let after, after != before {
-                publish(after, of: place, to: parent)
-            }
-            place = parent
-        }
-    }
-
-    private mutating func currentCandidate(of index: Int) -> LinePlace? {
-        let own = places[index].parts.first
-        // A granted part is in the way of all others here and below.
-        guard places[index].holder == nil else { return nil }
-        guard !places[index].children.isEmpty else { return places[index].isFirstClear ? nil : own }
-        if let candidate = currentCandidate(below: index), own.map({ candidate < $0 }) ?? true { return candidate }
-        guard let own, places[index].granted == 0, !places[index].isFirstClear else { return nil }
-        return places[index].below.first.map { own < $0.order } ?? true ? own : nil
-    }
-
-    private mutating func currentCandidate(below index: Int) -> LinePlace? {
-        while let published = places[index].childrenCandidates.min {
-            if isCurrent(published, below: index) { return published.order }
-            places[index].childrenCandidates.removeMin()
-        }
-        return nil
-    }
-
-    private mutating func publish(_ order: LinePlace, of child: Int, to parent: Int) {
-        places[parent].childrenCandidates.insert(Part(order: order, child: child))
-        guard places[parent].childrenCandidates.count > outdatedAllowance(of: parent) else { return }
-        let current = places[parent].childrenCandidates.unordered.filter { isCurrent($0, below: parent) }
-        places[parent].childrenCandidates = Heap(Set(current).sorted())
-    }
-
-    /// How many entries a place keeps before the outdated ones are removed, at constant average cost per entry.
-    private func outdatedAllowance(of place: Int) -> Int {
-        2 * places[place].children.count + 32
-    }
-
-    private func isCurrent(_ published: Part, below parent: Int) -> Bool {
-        isChild(published.child, of: parent) && places[published.child].candidate == published.order
-    }
-
-    /// Whether the index is a child of `parent`; the index may have been freed and reused since it was published.
-    private func isChild(_ child: Int, of parent: Int) -> Bool {
-        guard let name = places[child].name else { return false }
-        return places[parent].children[name] == child
     }
 }

@@ -53,6 +53,8 @@ struct SortedLine<Member: Comparable & Sendable>: Sendable {
         return pieces[..<place.piece].reduce(place.index + 1) { $0 + $1.count }
     }
 
+    func contains(_ order: Member) -> Bool { place(of: order).map { $0.isTaken(in: pieces, by: order) } ?? false }
+
     /// The earliest members, at most `maximum`, and only those before `limit` if there is one.
     func prefix(_ maximum: Int, before limit: Member?) -> [Member] {
         let earliest = pieces.lazy.joined().prefix(maximum)

@@ -1,17 +1,24 @@
 // Blockers: the transitions that an error or a view shows as the reason to wait, limited in number.
 
 extension ScopeQueue {
-    /// Whether a new request for the scope that names these controllers would be granted at once at a place in the line.
-    func isFree(_ scope: [ScopePath], naming ids: [ControllerID] = [], at order: LinePlace) -> Bool {
-        !scope.contains { places.isHeldUp($0, before: order) } && !ids.contains { coming.isComing($0, before: order) }
+    /// Whether a new request would be granted at once at a place in the line.
+    func isFree(_ claim: Claim, at order: LinePlace) -> Bool {
+        guard !claim.arrivals.named.contains(where: { coming.isComing($0, before: order) }) else { return false }
+        return claim.isAny ? freePath(of: claim, at: order) != nil : claim.paths.allSatisfy { isFree($0, claim, order) }
     }
 
-    /// The transitions in the way of a new request at a place in the line, for the scope and naming these controllers: granted
-    /// ones first, at most `limit`.
-    func blockers(
-        of scope: [ScopePath], naming ids: [ControllerID] = [], at order: LinePlace, limit: Int
-    ) -> [TransitionID] {
-        blockers(of: scope, naming: ids, before: order, limit: limit).found
+    /// The first path of a new request that nothing is in the way of at a place in the line.
+    func freePath(of claim: Claim, at order: LinePlace) -> ScopePath? {
+        claim.paths.first { isFree($0, claim, order) }
+    }
+
+    private func isFree(_ path: ScopePath, _ claim: Claim, _ order: LinePlace) -> Bool {
+        !places.isHeldUp(path, before: order, isShared: claim.isShared)
+    }
+
+    /// The transitions in the way of a new request at a place in the line: granted ones first, at most `limit`.
+    func blockers(of claim: Claim, at order: LinePlace, limit: Int) -> [TransitionID] {
+        blockers(of: claim, before: order, limit: limit).found
     }
 
     /// The transitions that a waiting transition waits for, granted ones first, at most `limit`.
@@ -19,10 +26,8 @@ extension ScopeQueue {
 
     /// All transitions in the way of a new request; `nil` if there are more than `limit`, or if it takes too long to say that
     /// there are not.
-    func allBlockers(
-        of scope: [ScopePath], naming ids: [ControllerID] = [], at order: LinePlace, limit: Int
-    ) -> [TransitionID]? {
-        let (found, areAll) = blockers(of: scope, naming: ids, before: order, limit: limit + 1)
+    func allBlockers(of claim: Claim, at order: LinePlace, limit: Int) -> [TransitionID]? {
+        let (found, areAll) = blockers(of: claim, before: order, limit: limit + 1)
         return areAll ? found : nil
     }
 
@@ -37,8 +42,9 @@ extension ScopeQueue {
         if entry.places == Self.top, isFlat(naming: entry.arrivals.named, before: order) {
             return blockersAtTop(before: order, limit: limit)
         }
-        let paths = entry.places.map { places.path(to: $0) }
-        return blockers(of: paths, naming: entry.arrivals.named, before: order, limit: limit)
+        let claim = Claim(
+            paths: entry.places.map { places.path(to: $0) }, arrivals: entry.arrivals, isShared: entry.isShared)
+        return blockers(of: claim, before: order, limit: limit)
     }
 
     /// The controllers at the ends of the paths of an unfinished transition; `nil` if it locks the whole scene.
@@ -49,15 +55,16 @@ extension ScopeQueue {
 
     /// At most `limit` blockers, and whether there are certainly no others.
     private func blockers(
-        of scope: [ScopePath], naming ids: [ControllerID], before order: LinePlace, limit: Int
+        of claim: Claim, before order: LinePlace, limit: Int
     ) -> (found: [TransitionID], areAll: Bool) {
-        if scope.count == 1, scope[0].isEmpty, isFlat(naming: ids, before: order) {
+        if claim.paths.count == 1, claim.paths[0].isEmpty, isFlat(naming: claim.arrivals.named, before: order) {
             return blockersAtTop(before: order, limit: limit)
         }
+        let isShared = claim.isShared
         var granted: Set<LinePlace> = []
         var waiting: Set<LinePlace> = []
         var isCut = false
-        for path in scope {
+        for path in claim.paths {
             var place: Int? = PlaceTree.top
             for name in path {
                 guard let above = place else { break }
@@ -66,13 +73,14 @@ extension ScopeQueue {
             }
             if let place { collect(below: place) }
         }
-        for id in ids { noteBringers(of: id) }
+        for id in claim.arrivals.named { noteBringers(of: id) }
         let found = (granted.sorted() + waiting.sorted()).prefix(limit)
         return (found.compactMap { self[$0]?.id }, !isCut && found.count < limit)
 
         func note(at place: Int) {
-            if let holder = places[place].holder { granted.insert(holder) }
-            waiting.formUnion(places[place].parts.prefix(limit, before: order))
+            granted.formUnion(places.holders(of: place, conflictingWithShared: isShared, limit: limit))
+            waiting.formUnion(
+                places.parts(at: place, conflictingWithShared: isShared, limit: limit, before: order))
         }
 
         func noteBringers(of id: ControllerID) {
@@ -91,19 +99,20 @@ extension ScopeQueue {
         }
 
         func collectGranted(below place: Int, _ visits: inout Int) {
-            for child in places[place].grantedChildren {
+            for child in places.grantedChildren(of: place, conflictingWithShared: isShared) {
                 visits -= 1
                 guard visits > 0 || granted.isEmpty, granted.count < limit else {
                     isCut = true
                     return
                 }
-                if let holder = places[child].holder { granted.insert(holder) }
+                granted.formUnion(places.holders(of: child, conflictingWithShared: isShared, limit: limit))
                 collectGranted(below: child, &visits)
             }
         }
 
         func collectWaiting(below place: Int, _ visits: inout Int) {
-            let (children, areAll) = places.children(of: place, withPartsBefore: order, lookingAt: max(limit, visits))
+            let (children, areAll) = places.children(
+                of: place, withPartsBefore: order, conflictingWithShared: isShared, lookingAt: max(limit, visits))
             if !areAll { isCut = true }
             for child in children {
                 visits -= 1
@@ -111,15 +120,18 @@ extension ScopeQueue {
                     isCut = true
                     return
                 }
-                waiting.formUnion(places[child].parts.prefix(limit, before: order))
+                waiting.formUnion(
+                    places.parts(at: child, conflictingWithShared: isShared, limit: limit, before: order))
                 collectWaiting(below: child, &visits)
             }
         }
     }
 
-    /// Whether every transition locks the whole scene, and none before a place in the line brings in one of the controllers.
+    /// Whether every transition locks the whole scene, none is shared, and none before a place in the line brings in one of the
+    /// controllers.
     private func isFlat(naming ids: [ControllerID], before order: LinePlace) -> Bool {
-        places[PlaceTree.top].children.isEmpty && !ids.contains { coming.isComing($0, before: order) }
+        places[PlaceTree.top].children.isEmpty && places.sharedParts == 0
+            && !ids.contains { coming.isComing($0, before: order) }
     }
 
     /// The same if every transition locks the whole scene: nothing has to be sorted.
@@ -127,7 +139,7 @@ extension ScopeQueue {
         var found: [TransitionID] = []
         found.reserveCapacity(limit)
         if limit > 0, let holder = places[PlaceTree.top].holder.flatMap({ self[$0] }) { found.append(holder.id) }
-        places[PlaceTree.top].parts.visit(before: order) { other in
+        places[PlaceTree.top, isShared: false].parts.visit(before: order) { other in
             guard found.count < limit else { return false }
             if let entry = self[other] { found.append(entry.id) }
             return true

@@ -20,7 +20,13 @@ extension ScopeQueue {
         /// The places of its parts.
         var places: [Int]
         /// The number of its parts that are not clear, and of controllers that it names and earlier ones bring in.
+        ///
+        /// Of one that is to get any of its parts, they count as one, which is clear if one of them is.
         var waiting: Int
+        /// Whether it conflicts with exclusive ones only.
+        let isShared: Bool
+        /// Whether it waits for one of its parts instead of all.
+        var isAny: Bool
         var isGranted = false
         /// Whether another transition has waited for it since its grant.
         var isContended = false

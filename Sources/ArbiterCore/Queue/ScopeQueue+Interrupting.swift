@@ -7,61 +7,69 @@ extension ScopeQueue {
     /// That something in the way waits, does not consent, or is interrupted already, shows at the places of the scope and above them.
     ///
     /// - Parameters:
-    ///   - scope: the paths of its parts.
-    ///   - ids: the controllers that it names.
+    ///   - claim: what it conflicts by.
     ///   - order: its place in the line.
     ///   - mayBeInterrupted: whether a granted one that consents may be interrupted for it.
     /// - Returns: their places, in the order of the line; `nil` if it is not so.
     func yielding(
-        to scope: [ScopePath], naming ids: [ControllerID], at order: LinePlace,
-        where mayBeInterrupted: (TransitionID) -> Bool
+        to claim: Claim, at order: LinePlace, where mayBeInterrupted: (TransitionID) -> Bool
     ) -> [LinePlace]? {
-        guard let ends = ends(of: scope, yieldingTo: order) else { return nil }
-        let bringers = ids.flatMap { coming.bringers(of: $0, before: order) }
+        guard let ends = ends(of: claim, yieldingTo: order) else { return nil }
+        let bringers = claim.arrivals.named.flatMap { coming.bringers(of: $0, before: order) }
         guard bringers.allSatisfy({ self[$0]?.isGranted == true && self[$0]?.yields == true }) else { return nil }
         let isNew =
             ends.above.contains { self[$0]?.isInterrupted == false }
-            || ends.places.contains { places[$0].interrupted < places[$0].granted }
+            || ends.places.contains { !doAll(\.interrupted, atOrBelow: $0, claim.isShared) }
             || bringers.contains { self[$0]?.isInterrupted == false }
         guard isNew else { return nil }
         var found: Set<LinePlace> = []
-        guard (ends.above + bringers).allSatisfy({ note($0) }), ends.places.allSatisfy(collect) else { return nil }
-        return found.sorted()
+        let areAll =
+            (ends.above + bringers).allSatisfy(note)
+            && ends.places.allSatisfy {
+                places.visitHolders(atOrBelow: $0, conflictingWithShared: claim.isShared, note)
+            }
+        return areAll ? found.sorted() : nil
 
         func note(_ holder: LinePlace) -> Bool {
             guard found.insert(holder).inserted, let entry = self[holder] else { return true }
             return mayBeInterrupted(entry.id)
-        }
-
-        func collect(atOrBelow place: Int) -> Bool {
-            guard places[place].holder.map(note) ?? true else { return false }
-            return places[place].grantedChildren.allSatisfy(collect)
         }
     }
 
     /// The places at the ends of paths, as far as they exist, and the granted parts above them.
     ///
     /// - Returns: `nil` if something in the way there waits, or does not consent.
-    private func ends(of scope: [ScopePath], yieldingTo order: LinePlace) -> (places: [Int], above: [LinePlace])? {
+    private func ends(of claim: Claim, yieldingTo order: LinePlace) -> (places: [Int], above: [LinePlace])? {
         var ends: (places: [Int], above: [LinePlace]) = ([], [])
-        for path in scope {
+        for path in claim.paths {
             var place: Int? = PlaceTree.top
             for name in path {
                 guard let above = place else { break }
-                guard places[above].parts.first.map({ order <= $0 }) ?? true else { return nil }
-                if let holder = places[above].holder {
-                    guard places[above].holderYields else { return nil }
-                    ends.above.append(holder)
-                }
+                let first = places.first(at: above, conflictingWithShared: claim.isShared)
+                guard first.map({ order <= $0 }) ?? true else { return nil }
+                let holders = places.holders(of: above, conflictingWithShared: claim.isShared)
+                guard holders.allSatisfy({ self[$0]?.yields == true }) else { return nil }
+                ends.above += holders
                 place = places[above].children[name]
             }
             guard let place else { continue }
-            guard places[place].earliest.map({ order <= $0 }) ?? true,
-                places[place].granted == places[place].yielding
-            else { return nil }
+            let earliest = places.earliest(in: place, conflictingWithShared: claim.isShared)
+            guard earliest.map({ order <= $0 }) ?? true, doAll(\.yielding, atOrBelow: place, claim.isShared) else {
+                return nil
+            }
             ends.places.append(place)
         }
         return ends
+    }
+
+    /// Whether all granted parts at a place and below it that conflict with a shared part, or with an exclusive one, are among
+    /// those that are counted.
+    private func doAll(
+        _ counted: KeyPath<PlaceTree.Layer, Int>, atOrBelow place: Int, _ isShared: Bool
+    ) -> Bool {
+        (isShared ? [false] : [false, true]).allSatisfy {
+            places[place, isShared: $0].granted == places[place, isShared: $0][keyPath: counted]
+        }
     }
 
     /// The waiting transitions that interrupt, and that wait for granted ones only, apart from one that is about to end.
@@ -71,9 +79,9 @@ extension ScopeQueue {
         guard let leaving = self[order] else { return [] }
         var found: Set<TransitionID> = []
         for place in leaving.places {
-            var first: LinePlace?
-            for above in Array(places.ancestors(of: place)).reversed() { note(above, behind: &first) }
-            look(atOrBelow: place, behind: first)
+            var front = Front()
+            for above in Array(places.ancestors(of: place)).reversed() { note(above, behind: &front) }
+            look(atOrBelow: place, behind: front)
         }
         for id in leaving.arrivals.brought {
             for namer in coming.namers(of: id, waitingFor: order) { note(namer) }
@@ -85,23 +93,41 @@ extension ScopeQueue {
             if entry.interrupts, !entry.isGranted { found.insert(entry.id) }
         }
 
-        // What waits behind another part here or above waits for more than granted ones.
-        func note(_ place: Int, behind first: inout LinePlace?) {
-            let parts = places[place].parts
+        // What waits behind another part here or above that conflicts waits for more than granted ones.
+        func note(_ place: Int, behind front: inout Front) {
+            let parts = places[place, isShared: false].parts
             let own = parts.first == order ? parts.first(after: order) : parts.first
-            guard let own, first.map({ own < $0 }) ?? true else { return }
-            note(own)
-            first = own
+            if places.sharedParts > 0 {
+                let limit = [own, front.exclusive].compactMap(\.self).min()
+                let ahead = places[place, isShared: true].parts.prefix(.max, before: limit).filter { $0 != order }
+                for other in ahead { note(other) }
+                front.first = [front.first, ahead.first].compactMap(\.self).min()
+            }
+            guard let own else { return }
+            if front.first.map({ own < $0 }) ?? true {
+                note(own)
+                front.first = own
+            }
+            if front.exclusive.map({ own < $0 }) ?? true { front.exclusive = own }
         }
 
-        func look(atOrBelow place: Int, behind above: LinePlace?) {
-            var first = above
-            note(place, behind: &first)
+        func look(atOrBelow place: Int, behind above: Front) {
+            var front = above
+            note(place, behind: &front)
             for child in places[place].children.values where places[child].interrupting > 0 {
-                guard let earliest = places[child].earliest, first.map({ earliest < $0 }) ?? true else { continue }
-                look(atOrBelow: child, behind: first)
+                // Before no exclusive part, even a shared one waits for more.
+                guard let earliest = places.earliest(in: child, conflictingWithShared: false),
+                    front.exclusive.map({ earliest < $0 }) ?? true
+                else { continue }
+                look(atOrBelow: child, behind: front)
             }
         }
+    }
+
+    /// The first parts that wait on the way down to a place.
+    private struct Front {
+        var first: LinePlace?
+        var exclusive: LinePlace?
     }
 
     /// Describes a count that is wrong; `nil` if all are right.
@@ -111,14 +137,21 @@ extension ScopeQueue {
             return "\(waiting.count) interrupt, and \(interrupting) are counted"
         }
         for place in Set(entries.values.flatMap(\.places)) {
-            let below = places[place].children.values.map { places[$0] }
-            let own = places[place].parts.all.count { self[$0]?.interrupts == true }
-            let holder = places[place].holder.flatMap { self[$0] }
+            let children = places[place].children.values
+            let waiting = places.parts(at: place, conflictingWithShared: false, limit: .max)
+            let own = waiting.count { self[$0]?.interrupts == true }
             let isRight =
-                places[place].interrupting == below.reduce(own) { $0 + $1.interrupting }
-                && places[place].yielding == below.reduce(holder?.yields == true ? 1 : 0) { $0 + $1.yielding }
-                && places[place].interrupted
-                    == below.reduce(holder?.isInterrupted == true ? 1 : 0) { $0 + $1.interrupted }
+                places[place].interrupting == children.reduce(own) { $0 + places[$1].interrupting }
+                && [false, true].allSatisfy { isShared in
+                    let layer = places[place, isShared: isShared]
+                    let below = children.map { places[$0, isShared: isShared] }
+                    let holders = places.holders(of: place, conflictingWithShared: false)
+                        .compactMap { self[$0] }.filter { $0.isShared == isShared }
+                    return layer.granted == below.reduce(holders.count) { $0 + $1.granted }
+                        && layer.yielding == below.reduce(holders.count(where: \.yields)) { $0 + $1.yielding }
+                        && layer.interrupted
+                            == below.reduce(holders.count(where: \.isInterrupted)) { $0 + $1.interrupted }
+                }
             guard isRight else { return "\(places.path(to: place)) counts other parts than there are" }
         }
         return nil

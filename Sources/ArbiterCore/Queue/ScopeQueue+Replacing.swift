@@ -3,8 +3,12 @@
 /// What a transition conflicts by.
 struct Claim {
     /// The paths of what it locks.
-    let paths: [ScopePath]
-    var arrivals: ScopeQueue.Arrivals
+    var paths: [ScopePath]
+    var arrivals = ScopeQueue.Arrivals()
+    /// Whether it conflicts with exclusive ones only.
+    var isShared = false
+    /// Whether it locks what is at one of the paths instead of all.
+    var isAny = false
 }
 
 extension ScopeQueue {
@@ -63,13 +67,14 @@ extension ScopeQueue {
     private func unseparated(_ candidates: [LinePlace], from new: Claim, at place: LinePlace) -> [LinePlace] {
         let stretch = Stretch(after: .start, before: place)
         let bringers = new.arrivals.named.flatMap { coming.bringers(of: $0, before: nil) }
-        guard !new.paths.contains(where: { places.hasPart(at: $0, in: stretch) }),
+        guard !new.paths.contains(where: { places.hasPart(at: $0, in: stretch, conflictingWithShared: new.isShared) }),
             !new.arrivals.brought.contains(where: { coming.hasNamer(of: $0, in: stretch) }),
             !bringers.contains(where: { self[$0]?.isGranted != true && $0 < place })
         else { return [] }
         // What is granted and conflicts with the new one, the last one last.
         var inTheWay = Set(
-            new.paths.flatMap { places.holders(at: $0) } + new.arrivals.brought.flatMap { coming.holders(of: $0) }
+            new.paths.flatMap { places.holders(at: $0, conflictingWithShared: new.isShared) }
+                + new.arrivals.brought.flatMap { coming.holders(of: $0) }
                 + bringers.filter { self[$0]?.isGranted == true }
         ).sorted()
         var found: Set<LinePlace> = []
@@ -89,14 +94,14 @@ extension ScopeQueue {
 
     /// Whether a waiting transition of a stretch of the line conflicts with a new one.
     private func isSeparated(_ new: Claim, in stretch: Stretch) -> Bool {
-        new.paths.contains { places.hasPart(at: $0, in: stretch) }
+        new.paths.contains { places.hasPart(at: $0, in: stretch, conflictingWithShared: new.isShared) }
             || new.arrivals.brought.contains { coming.hasNamer(of: $0, in: stretch) }
             || new.arrivals.named.contains { coming.hasBringer(of: $0, in: stretch) }
     }
 
     /// Whether a waiting transition of a stretch of the line, in which it is not itself, conflicts with a waiting one.
     private func isSeparated(_ entry: Entry, in stretch: Stretch) -> Bool {
-        entry.places.contains { places.hasPart(at: $0, in: stretch) }
+        entry.places.contains { places.hasPart(at: $0, in: stretch, conflictingWithShared: entry.isShared) }
             || entry.arrivals.brought.contains { coming.hasNamer(of: $0, in: stretch) }
     }
 
@@ -112,13 +117,13 @@ extension ScopeQueue {
     /// Has a waiting transition separate nothing.
     private mutating func hide(_ order: LinePlace) {
         guard let entry = self[order] else { preconditionFailure("\(order) is not in the queue") }
-        for place in entry.places { places.hide(order, at: place) }
+        for place in entry.places { places.hide(order, at: place, isShared: entry.isShared) }
         coming.hide(order, bringing: entry.arrivals.brought, naming: entry.arrivals.named)
     }
 
     private mutating func reveal(_ order: LinePlace) {
         guard let entry = self[order] else { preconditionFailure("\(order) is not in the queue") }
-        for place in entry.places { places.reveal(order, at: place) }
+        for place in entry.places { places.reveal(order, at: place, isShared: entry.isShared) }
         coming.reveal(order, bringing: entry.arrivals.brought, naming: entry.arrivals.named)
     }
 }

@@ -7,21 +7,28 @@ extension ScopeQueue {
         if let place = entry.places.first, entry.places.count == 1, places[place].children.isEmpty,
             !isAwaited(entry.arrivals.brought, of: order)
         {
-            return min(limit, places.waitingOnTheWay(to: place))
+            return min(limit, places.waitingOnTheWay(to: place, conflictingWithShared: entry.isShared))
         }
         var found: Set<LinePlace> = []
         for id in entry.arrivals.brought {
             for namer in coming.namers(of: id, waitingFor: order).prefix(limit) { found.insert(namer) }
         }
         for place in entry.places {
-            for above in places.ancestors(of: place) { found.formUnion(places[above].parts.prefix(limit, before: nil)) }
+            for above in places.ancestors(of: place) { note(at: above) }
             var below = [place]
             while found.count < limit, let next = below.popLast() {
-                found.formUnion(places[next].parts.prefix(limit, before: nil))
-                below.append(contentsOf: places[next].children.values.filter { places[$0].earliest != nil })
+                note(at: next)
+                below.append(
+                    contentsOf: places[next].children.values.filter {
+                        places.earliest(in: $0, conflictingWithShared: entry.isShared) != nil
+                    })
             }
         }
         return min(limit, found.count)
+
+        func note(at place: Int) {
+            found.formUnion(places.parts(at: place, conflictingWithShared: entry.isShared, limit: limit))
+        }
     }
 
     private func isAwaited(_ brought: [ControllerID], of order: LinePlace) -> Bool {
@@ -65,25 +72,27 @@ extension ScopeQueue {
         for id in entry.arrivals.named {
             coming.bringers(of: id, before: order).prefix(Limits.blockersShown).forEach(note)
         }
-        let below = entry.places.reduce(0) { $0 + places[$1].granted }
+        let below = entry.places.reduce(0) { $0 + places.granted(in: $1, conflictingWithShared: entry.isShared) }
         if below > granted.count / 2 {
             // Almost everything that is granted is in the way.
-            for holder in granted where self[holder]?.isContended == false {
-                let isInTheWay = self[holder]?.places.contains { held in
+            for holder in granted {
+                guard let other = self[holder], !other.isContended, !(other.isShared && entry.isShared) else {
+                    continue
+                }
+                let isInTheWay = other.places.contains { held in
                     entry.places.contains { places.areRelated($0, held) }
                 }
-                if isInTheWay == true { found.append(holder) }
+                if isInTheWay { found.append(holder) }
             }
             return found
         }
         for place in entry.places {
             for above in places.ancestors(of: place) {
-                if let holder = places[above].holder { note(holder) }
+                places.holders(of: above, conflictingWithShared: entry.isShared).forEach(note)
             }
-            var below = [place]
-            while let next = below.popLast() {
-                if let holder = places[next].holder { note(holder) }
-                below.append(contentsOf: places[next].grantedChildren)
+            places.visitHolders(atOrBelow: place, conflictingWithShared: entry.isShared) {
+                note($0)
+                return true
             }
         }
         return found

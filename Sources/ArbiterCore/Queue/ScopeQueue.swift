@@ -15,16 +15,19 @@ internal import HeapModule
 /// places have changed with the hierarchy. So before a grant, the queue looks again whether anything is in the way of a part.
 /// One that something is in the way of is no longer clear, and has to be a candidate anew.
 ///
+/// A shared part conflicts with exclusive ones only. A transition that is to get any of its parts is granted when one of them is
+/// clear, and leaves the line at its other places.
+///
 /// Besides, a transition waits for every granted or earlier one that would bring in a controller that it names.
 struct ScopeQueue {
-    private(set) var entries = Table<LinePlace, Entry>()
+    var entries = Table<LinePlace, Entry>()
     private(set) var granted: Set<LinePlace> = []
     /// The parts of all entries.
     var places = PlaceTree()
     /// Transitions whose parts are all clear; may contain outdated ones, which were granted, ended or wait again.
-    private var ready = Heap<LinePlace>()
+    var ready = Heap<LinePlace>()
     /// The unfinished transitions whose paths depend on a controller.
-    private var dependants: [ControllerID: Set<LinePlace>] = [:]
+    var dependants: [ControllerID: Set<LinePlace>] = [:]
     /// Which controllers are coming, and which transitions wait for them.
     var coming = ComingControllers()
     /// The transitions that were added, moved or granted since `takeContended` was called.
@@ -33,6 +36,8 @@ struct ScopeQueue {
     private(set) var uncontended = 0
     /// The number of waiting transitions that interrupt.
     private(set) var interrupting = 0
+    /// The number of waiting transitions that are to get any of their parts.
+    private(set) var choosing = 0
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -56,25 +61,26 @@ extension ScopeQueue {
     /// - Parameters:
     ///   - order: its place in the line.
     ///   - id: what `grantNext` returns when its turn comes.
-    ///   - scope: the paths of its parts; no path may be a prefix of another.
+    ///   - claim: what it conflicts by; no path may be a prefix of another.
     ///   - names: the controllers that the paths depend on.
-    ///   - arrivals: the controllers that it brings in, and those that it names.
     ///   - interrupts: whether it interrupts what is in its way.
     ///   - yields: whether it consents to be interrupted.
     mutating func append(
-        _ order: LinePlace, id: TransitionID, scope: [ScopePath], names: [ControllerID] = [],
-        arrivals: Arrivals = Arrivals(), interrupts: Bool = false, yields: Bool = false
+        _ order: LinePlace, id: TransitionID, _ claim: Claim, names: [ControllerID] = [], interrupts: Bool = false,
+        yields: Bool = false
     ) {
-        let standing = scope.count == 1 && scope[0].isEmpty ? Self.top : scope.map { places.place(at: $0) }
-        entries[order] = Entry(
-            id: id, names: names, arrivals: arrivals, places: standing, waiting: standing.count,
+        let isTop = claim.paths.count == 1 && claim.paths[0].isEmpty
+        let standing = isTop ? Self.top : claim.paths.map { places.place(at: $0) }
+        let entry = Entry(
+            id: id, names: names, arrivals: claim.arrivals, places: standing,
+            waiting: claim.isAny ? 1 : standing.count, isShared: claim.isShared, isAny: claim.isAny,
             interrupts: interrupts, yields: yields)
+        entries[order] = entry
         if interrupts { interrupting += 1 }
+        if claim.isAny { choosing += 1 }
         note(names, of: order)
-        for place in standing {
-            insert(order, at: place, interrupts: interrupts)
-        }
-        bringIn(arrivals.brought, by: order)
+        for place in standing { insert(order, entry, at: place) }
+        bringIn(claim.arrivals.brought, by: order)
         waitForArrivals(order)
         if entries[order]?.waiting == 0 { ready.insert(order) }
         changed.append(order)
@@ -111,19 +117,12 @@ extension ScopeQueue {
         changed.append(order)
     }
 
-    /// The waiting transitions that depend on one of the controllers, in the order of the line.
-    func waiting(on names: some Sequence<ControllerID>) -> [TransitionID] {
-        guard !dependants.isEmpty else { return [] }
-        let found = names.reduce(into: Set<LinePlace>()) { $0.formUnion(dependants[$1] ?? []) }
-        return found.sorted().compactMap { entries[$0] }.filter { !$0.isGranted }.map(\.id)
-    }
-
     /// Moves the parts of a waiting transition to the paths that its scope has now; its place in the line stays.
     ///
     /// Later transitions may already have parts at, above or below a new place that are granted, and keep their scope, or clear.
     mutating func refile(_ order: LinePlace, scope: [ScopePath]) {
-        guard var entry = entries[order], !entry.isGranted else {
-            preconditionFailure("\(order) cannot be refiled: it does not wait")
+        guard var entry = entries[order], !entry.isGranted, !entry.isAny else {
+            preconditionFailure("\(order) cannot be refiled: it does not wait for all of its parts")
         }
         var wanted: [Int] = []
         for path in scope {
@@ -131,13 +130,12 @@ extension ScopeQueue {
             wanted.append(place)
             guard !entry.places.contains(place) else { continue }
             entry.waiting += 1
-            insert(order, at: place, interrupts: entry.interrupts)
+            insert(order, entry, at: place)
         }
         // Removed last: an earlier removal could free a place that is still wanted.
         for place in entry.places where !wanted.contains(place) {
-            if !places.isClear(order, at: place) { entry.waiting -= 1 }
-            if entry.interrupts { places.count(-1, interruptingAt: place) }
-            places.remove(order, from: place)
+            if !places.isClear(order, at: place, isShared: entry.isShared) { entry.waiting -= 1 }
+            remove(order, entry, from: place)
         }
         entry.places = wanted
         entries[order] = entry
@@ -156,14 +154,33 @@ extension ScopeQueue {
 
     /// Grants the next transition whose turn has come.
     ///
-    /// - Parameter rules: the rules of the grant.
+    /// - Parameters:
+    ///   - rules: the rules of the grant.
+    ///   - mayChoose: whether one that is to get any of its parts is granted. Otherwise it is returned too, and waits on at all its
+    ///     places; it is not returned again.
     /// - Returns: its id; `nil` if there is none.
-    mutating func grantNext(under rules: Rules) -> TransitionID? {
+    mutating func grantNext(under rules: Rules, mayChoose: Bool = true) -> TransitionID? {
         while let order = nextReady() {
             unclearWhatIsHeldUp(of: order)
-            if entries[order]?.waiting == 0 { return grant(order, under: rules) }
+            guard let entry = entries[order], entry.waiting == 0 else { continue }
+            guard entry.isAny else { return grant(order, under: rules) }
+            guard mayChoose else { return entry.id }
+            choose(order)
+            return grant(order, under: rules)
         }
         return nil
+    }
+
+    /// Has a transition leave the line at all its places but the first one listed at which nothing is in its way.
+    private mutating func choose(_ order: LinePlace) {
+        guard var entry = entries[order],
+            let chosen = entry.places.first(where: { !places.isHeldUp(order, at: $0, isShared: entry.isShared) })
+        else { preconditionFailure("\(order) is to get any of its parts, and something is in the way of all") }
+        for place in entry.places where place != chosen { remove(order, entry, from: place) }
+        entry.places = [chosen]
+        entry.isAny = false
+        entries[order] = entry
+        choosing -= 1
     }
 
     /// The earliest transition whose parts are all clear.
@@ -175,11 +192,11 @@ extension ScopeQueue {
             guard let order = places.candidate, ready.min.map({ order < $0 }) ?? true else {
                 return ready.popMin()
             }
-            places.clear(order)
             guard var entry = entries[order], !entry.isGranted else {
                 preconditionFailure("\(order) has a waiting part, but does not wait")
             }
-            entry.waiting -= 1
+            if !(entry.isAny && hasClearPart(order, entry)) { entry.waiting -= 1 }
+            places.clear(order, isShared: entry.isShared)
             entries[order] = entry
             if entry.waiting == 0 { return order }
         }
@@ -194,10 +211,23 @@ extension ScopeQueue {
 
     /// Has those parts of a transition wait again that something has come to be in the way of since they became clear.
     private mutating func unclearWhatIsHeldUp(of order: LinePlace) {
-        for place in entries[order]?.places ?? [] where places.isHeldUp(order, at: place) {
-            places.unclear(place)
-            entries[order]?.waiting += 1
+        guard let entry = entries[order] else { return }
+        for place in entry.places where places.isHeldUp(order, at: place, isShared: entry.isShared) {
+            // Of one that is to get any of its parts, others may not be clear.
+            guard !entry.isAny || places.isClear(order, at: place, isShared: entry.isShared) else { continue }
+            places.unclear(order, at: place, isShared: entry.isShared)
+            noteUnclearPart(of: order)
         }
+    }
+
+    /// Counts a part that is not clear any more.
+    private mutating func noteUnclearPart(of order: LinePlace) {
+        guard let entry = entries[order], !(entry.isAny && hasClearPart(order, entry)) else { return }
+        entries[order]?.waiting += 1
+    }
+
+    private func hasClearPart(_ order: LinePlace, _ entry: Entry) -> Bool {
+        entry.places.contains { places.isClear(order, at: $0, isShared: entry.isShared) }
     }
 
     private mutating func grant(_ order: LinePlace, under rules: Rules) -> TransitionID? {
@@ -212,7 +242,7 @@ extension ScopeQueue {
         if entry.interrupts { interrupting -= 1 }
         for place in entry.places {
             if entry.interrupts { places.count(-1, interruptingAt: place) }
-            places.grant(order, at: place, yields: entry.yields)
+            places.grant(order, at: place, isShared: entry.isShared, yields: entry.yields)
         }
         return entry.id
     }
@@ -223,7 +253,7 @@ extension ScopeQueue {
             preconditionFailure("\(order) may not be interrupted, or is already")
         }
         entries[order]?.isInterrupted = true
-        for place in entry.places { places.interruptHolder(of: place) }
+        for place in entry.places { places.noteInterruption(at: place, isShared: entry.isShared) }
     }
 
     /// Removes a transition that has ended.
@@ -235,17 +265,19 @@ extension ScopeQueue {
         if granted.remove(order) != nil {
             if !entry.isContended { uncontended -= 1 }
             for id in entry.arrivals.named { coming.removeHolder(order, of: id) }
-        } else if entry.interrupts {
-            interrupting -= 1
+        } else {
+            if entry.interrupts { interrupting -= 1 }
+            if entry.isAny { choosing -= 1 }
         }
         forget(entry.names, of: order)
         keepAway(entry.arrivals.brought, by: order)
         for place in entry.places {
             if entry.isGranted {
-                places.letGo(of: place)
+                places.letGo(
+                    order, of: place, isShared: entry.isShared, yields: entry.yields,
+                    isInterrupted: entry.isInterrupted)
             } else {
-                if entry.interrupts { places.count(-1, interruptingAt: place) }
-                places.remove(order, from: place)
+                remove(order, entry, from: place)
             }
         }
     }
@@ -253,10 +285,16 @@ extension ScopeQueue {
     /// The places of a whole scene.
     static let top = [PlaceTree.top]
 
-    private mutating func insert(_ order: LinePlace, at place: Int, interrupts: Bool) {
+    private mutating func insert(_ order: LinePlace, _ entry: Entry, at place: Int) {
         // The part that was first and clear now waits for the new one.
-        if let first = places.insert(order, at: place) { entries[first]?.waiting += 1 }
-        if interrupts { places.count(1, interruptingAt: place) }
+        if let first = places.insert(order, at: place, isShared: entry.isShared) { noteUnclearPart(of: first) }
+        if entry.interrupts { places.count(1, interruptingAt: place) }
+    }
+
+    /// Removes a waiting part.
+    private mutating func remove(_ order: LinePlace, _ entry: Entry, from place: Int) {
+        if entry.interrupts { places.count(-1, interruptingAt: place) }
+        places.remove(order, from: place, isShared: entry.isShared)
     }
 }
 
@@ -279,61 +317,5 @@ extension ScopeQueue {
         entries[order]?.isContended = true
         uncontended -= 1
         return entry.id
-    }
-}
-
-// MARK: - Names
-
-extension ScopeQueue {
-    private mutating func note(_ names: [ControllerID], of order: LinePlace) {
-        for name in names { dependants[name, default: []].insert(order) }
-    }
-
-    private mutating func forget(_ names: [ControllerID], of order: LinePlace) {
-        for name in names {
-            dependants[name]?.remove(order)
-            if dependants[name]?.isEmpty == true { dependants.removeValue(forKey: name) }
-        }
-    }
-
-    /// Makes later transitions that name these controllers wait for the transition that brings them in.
-    private mutating func bringIn(_ ids: [ControllerID], by order: LinePlace) {
-        for id in ids {
-            for namer in coming.addBringer(order, of: id) { entries[namer]?.waiting += 1 }
-        }
-    }
-
-    /// Makes everything that waits and names what a granted transition brings in wait for it; under the first rules only what
-    /// stands behind it in the line did.
-    private mutating func comeFirst(_ order: LinePlace, under rules: Rules) {
-        guard rules > .first, let brought = entries[order]?.arrivals.brought, !brought.isEmpty else { return }
-        keepAway(brought, by: order)
-        for id in brought {
-            for namer in coming.addGrantedBringer(order, of: id) { entries[namer]?.waiting += 1 }
-        }
-    }
-
-    /// Ends the wait of later transitions that name these controllers, because the earlier one no longer brings them in.
-    private mutating func keepAway(_ ids: [ControllerID], by order: LinePlace) {
-        for id in ids {
-            for namer in coming.removeBringer(order, of: id) {
-                entries[namer]?.waiting -= 1
-                if entries[namer]?.waiting == 0 { ready.insert(namer) }
-            }
-        }
-    }
-
-    /// Makes a transition wait for the controllers that it names and earlier transitions bring in.
-    private mutating func waitForArrivals(_ order: LinePlace) {
-        for id in entries[order]?.arrivals.named ?? [] where coming.addNamer(order, of: id) {
-            entries[order]?.waiting += 1
-        }
-    }
-
-    /// Ends the wait of a transition for controllers, because it is granted, is renamed or has ended.
-    private mutating func stopWaitingForArrivals(_ order: LinePlace) {
-        for id in entries[order]?.arrivals.named ?? [] where coming.removeNamer(order, of: id) {
-            entries[order]?.waiting -= 1
-        }
     }
 }

@@ -38,6 +38,8 @@ package enum ArbiterError: Error, Hashable, Sendable {
     case interrupted(TransitionView)
     /// The operation that a running transition is given touches what it does not hold.
     case outsideScope(TransitionID)
+    /// The transition is shared, or locks names in a scene that has no hierarchy: it can be given no operation.
+    case holdsNoHierarchy(TransitionID)
     /// The rules of the journal, which nodes of an earlier version keep to, do not know what is asked for.
     case olderRules
     /// The transition is not interactive, so it has no gesture.
@@ -102,6 +104,7 @@ extension ArbiterError {
         case .busy, .unknownTransition, .operationRefused, .expectationFailed, .unknownTransitionType,
             .unknownIntroTransitionType, .versionMismatch, .alreadyDeclared, .undeclared, .inUse, .invalidStoryboard,
             .unknownScene, .wrongToken, .alreadyEnded, .alreadyDecided, .alreadyPerformed, .interrupted, .outsideScope,
+            .holdsNoHierarchy,
             .olderRules,
             .notInteractive, .notRunning, .tooLate,
             .foreignTransition, .unknownSession, .notAParticipant, .mayNotVeto, .namelessSession, .unknownGuard,

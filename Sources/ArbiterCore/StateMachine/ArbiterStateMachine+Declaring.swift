@@ -142,7 +142,7 @@ extension ArbiterStateMachine {
     /// - Throws: `busy` if the scene has an unfinished transition that is not set aside.
     private func checkIsFree(_ name: SceneName, at now: Instant) throws(ArbiterError) {
         guard let queue = durable.scenes[name]?.queue, !queue.isEmpty else { return }
-        throw .busy(busy(queue.blockers(of: [[]], at: .end, limit: Limits.blockersShown), at: now))
+        throw .busy(busy(queue.blockers(of: Claim(paths: [[]]), at: .end, limit: Limits.blockersShown), at: now))
     }
 }
 

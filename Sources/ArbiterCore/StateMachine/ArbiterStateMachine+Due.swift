@@ -88,7 +88,8 @@ extension ArbiterStateMachine {
         var queue = scene.queue
         queue.remove(unclaimed.place)
         var silent: [Transition] = []
-        while let next = queue.grantNext(under: durable.rules).flatMap({ durable.transitions[$0] }) {
+        // One that is to get any of its names stands in everybody's way at all of them until it is granted.
+        while let next = queue.grantNext(under: durable.rules, mayChoose: false).flatMap({ durable.transitions[$0] }) {
             let isSilent = isSilent(next, since: since)
             if isSilent {
                 guard silent.count < limit else { return (ids(of: silent), false) }

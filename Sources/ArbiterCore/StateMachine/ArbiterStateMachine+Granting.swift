@@ -27,7 +27,10 @@ extension ArbiterStateMachine {
                 let isGuarded = durable.scenes[scene]?.guards.isEmpty == false && !transition.request.ignoresGuards
                 let guards =
                     isGuarded ? durable.scenes[scene]?.guards(against: plan, of: transition.session) ?? [] : []
+                // One that is to get any of several names leaves the others now.
+                let left = if case .anyOf = transition.scope { partsKeptBusy(by: transition) } else { [WaiterID]() }
                 let grant = grant(transition, plan, at: step.moment)
+                beginIdling(left, of: scene, at: step.now)
                 if queued.completesAtGrant, guards.isEmpty {
                     durable.transitions[id]?.run(with: grant)
                     complete(id, in: &step)
@@ -74,6 +77,9 @@ extension ArbiterStateMachine {
             transition.request.isPlain && transition.update == nil
             ? nil : durable.scenes[name]?.animation(of: transition.request, plan, changedBy: transition.update)
         durable.scenes[name]?.dropTicket(of: transition)
+        if case .anyOf = transition.scope, let chosen = durable.scenes[name]?.queue.locks(of: transition.place) {
+            durable.transitions[transition.id]?.lock(chosen)
+        }
         durable.memory.queued -= 1
         let resolved =
             durable.scenes[name]?.storyboard.resolved(transition.request.operation, under: durable.rules) ?? []

@@ -76,7 +76,7 @@ extension ArbiterStateMachine {
     private func busy(in name: SceneName, below part: ControllerID?, limit: Int) -> [TransitionID] {
         guard let scene = durable.scenes[name] else { return [] }
         let path = part.map { scene.path(to: $0) } ?? []
-        let standing = scene.queue.blockers(of: [path], naming: part.map { [$0] } ?? [], at: .end, limit: limit)
+        let standing = scene.queue.blockers(of: Claim(part, at: path), at: .end, limit: limit)
         guard !scene.aside.isEmpty, standing.count < limit else { return standing }
         let aside = scene.aside.inOrder.lazy.compactMap { durable.transitions[$0] }.filter { ticket in
             part.map { scene.footprint(of: ticket).meets($0, at: path) } ?? true
@@ -94,7 +94,7 @@ extension ArbiterStateMachine {
     private func isBusy(_ part: ControllerID, of name: SceneName, aside: [Footprint]) -> Bool {
         guard let scene = durable.scenes[name] else { return false }
         let path = scene.path(to: part)
-        return !scene.queue.isFree([path], naming: [part], at: .end) || aside.contains { $0.meets(part, at: path) }
+        return !scene.queue.isFree(Claim(part, at: path), at: .end) || aside.contains { $0.meets(part, at: path) }
     }
 
     private func isIdle(_ name: SceneName) -> Bool {
@@ -256,6 +256,13 @@ private struct Footprint {
     /// Whether something at, above or below a controller is locked, or one with its id brought in.
     func meets(_ part: ControllerID, at path: ScopePath) -> Bool {
         brought.contains(part) || paths.contains { $0.starts(with: path) || path.starts(with: $0) }
+    }
+}
+
+extension Claim {
+    /// What conflicts with a part of a scene; without a part, with all of it.
+    fileprivate init(_ part: ControllerID?, at path: ScopePath) {
+        self.init(paths: [path], arrivals: ScopeQueue.Arrivals(named: part.map { [$0] } ?? []))
     }
 }
 

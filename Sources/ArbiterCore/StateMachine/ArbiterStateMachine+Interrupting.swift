@@ -45,7 +45,7 @@ extension ArbiterStateMachine {
     func plannedInterruption(for asker: Interrupter) -> PlannedInterruption? {
         guard !durable.isHoldingGrants, let scene = durable.scenes[asker.request.scene] else { return nil }
         let claim = scene.storyboard.claim(of: asker.request, scope: asker.scope)
-        let holders = scene.queue.yielding(to: claim.paths, naming: claim.arrivals.named, at: asker.place) { id in
+        let holders = scene.queue.yielding(to: claim, at: asker.place) { id in
             guard let holder = durable.transitions[id] else { return false }
             return holder.consents(to: asker.place.priority, askedAt: asker.fence)
                 || holder.interruption != nil && holder.interruption?.by == asker.id
@@ -82,7 +82,7 @@ extension ArbiterStateMachine {
         let claim = scene.storyboard.claim(of: asker.request, scope: asker.scope)
         guard hasMoved || claim.paths != paths else { return planned }
         for victim in victims { scene.leave(victim) }
-        return scene.queue.isFree(claim.paths, naming: claim.arrivals.named, at: asker.place) ? planned : nil
+        return scene.queue.isFree(claim, at: asker.place) ? planned : nil
     }
 
     /// Interrupts what is in the way of a ticket, in the order of the line.

@@ -15,7 +15,7 @@ extension ArbiterStateMachine {
     ///   - step: the turn.
     /// - Returns: the transition afterwards.
     /// - Throws: `unknownTransition`, `wrongToken`, `notRunning`, `alreadyEnded`, `endedWithoutOwner`, `alreadyPerformed`,
-    ///   `interrupted`, `alreadyDecided`, `outsideScope`, `guarded`, and every other reason why the operation is not possible now.
+    ///   `interrupted`, `alreadyDecided`, `holdsNoHierarchy`, `outsideScope`, `guarded`, and every other reason why the operation is not possible now.
     package mutating func perform(
         _ id: TransitionID, token: Token, _ operation: Operation, expecting expectations: [Expectation] = [],
         ignoresGuards: Bool = false, in step: inout Step
@@ -35,6 +35,9 @@ extension ArbiterStateMachine {
             } else {
                 guard transition.interruption == nil else { throw .interrupted(view) }
                 guard transition.gesture == nil else { throw .alreadyDecided(view) }
+                guard transition.request.mode == .exclusive, !locksNames(transition) else {
+                    throw .holdsNoHierarchy(id)
+                }
                 plan = try checkedPlan(of: operation, for: transition, expecting: expectations)
                 if !ignoresGuards { try checkGuards(of: transition, performing: plan) }
                 if let plan { perform(id, operation, plan, in: &step) }
@@ -42,6 +45,12 @@ extension ArbiterStateMachine {
         }
         attend(id, at: step.now)
         return PerformAnswer(view: try self.view(of: id, at: step.now), plan: plan)
+    }
+
+    /// Whether a transition locks names in a scene that has no hierarchy.
+    private func locksNames(_ transition: Transition) -> Bool {
+        guard case .controllers = transition.scope else { return false }
+        return durable.scenes[transition.request.scene]?.isWithoutHierarchy ?? false
     }
 
     /// Repeats what a record says.
@@ -65,7 +74,7 @@ extension ArbiterStateMachine {
         }
         var performed = transition.request
         performed.operation = operation
-        try scene.checkedScope(of: performed)
+        try scene.checkedScope(of: performed, under: durable.rules)
         var checked = performed
         checked.expectations = expectations
         let plan: OperationPlan?

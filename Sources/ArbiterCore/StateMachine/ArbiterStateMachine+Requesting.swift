@@ -142,10 +142,10 @@ extension ArbiterStateMachine {
     @discardableResult
     func checkIsPossible(_ request: TransitionRequest, at now: Instant) throws(ArbiterError) -> Turn {
         if request.isPlain, durable.scenes[request.scene]?.queue.isEmpty ?? true { return .granted(nil) }
-        if let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request) {
+        if let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request, under: durable.rules) {
             guard blockers.isEmpty else { throw .busy(busy(blockers, for: request, at: now)) }
         } else {
-            try unusedScene.checkedScope(of: request)
+            try unusedScene.checkedScope(of: request, under: durable.rules)
         }
         return try possibleTurn(of: request)
     }
@@ -167,13 +167,14 @@ extension ArbiterStateMachine {
     /// - Throws: the reason why the transition cannot wait.
     func checkMayWait(_ request: TransitionRequest, insteadOf replaced: [Transition]) throws(ArbiterError) {
         guard let count = durable.scenes[request.scene]?.tickets.count else {
-            try unusedScene.checkedScope(of: request)
+            try unusedScene.checkedScope(of: request, under: durable.rules)
             return
         }
-        try durable.scenes[request.scene]?.checkedScope(of: request)
+        try durable.scenes[request.scene]?.checkedScope(of: request, under: durable.rules)
         // One that is queued makes room, and one that prepares is in nobody's way any more.
         guard count >= limits.queuedPerScene, !replaced.contains(where: \.isQueued),
-            let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request), !blockers.isEmpty
+            let blockers = try durable.scenes[request.scene]?.checkedBlockers(of: request, under: durable.rules),
+            !blockers.isEmpty
         else { return }
         if !replaced.isEmpty, let all = durable.scenes[request.scene]?.allBlockers(of: request) {
             guard !Set(all).isSubset(of: replaced.map(\.id)) else { return }
@@ -276,25 +277,21 @@ extension ArbiterStateMachine {
 extension Scene {
     /// The unfinished transitions that are in the way of a new request, at most `Limits.blockersShown`.
     ///
-    /// - Throws: as `checkedScope(of:)`.
-    fileprivate func checkedBlockers(of request: TransitionRequest) throws(ArbiterError) -> [TransitionID] {
-        let scope = try checkedScope(of: request)
-        let paths = storyboard.paths(of: scope, request.operationOutline)
-        let named = Array(storyboard.named(by: request, scope: scope))
+    /// - Throws: as `checkedScope(of:under:)`.
+    fileprivate func checkedBlockers(
+        of request: TransitionRequest, under rules: Rules
+    ) throws(ArbiterError) -> [TransitionID] {
+        let claim = storyboard.claim(of: request, scope: try checkedScope(of: request, under: rules))
         let place = lastPlace(for: request)
-        guard !queue.isFree(paths, naming: named, at: place) else { return [] }
-        let blockers = queue.blockers(of: paths, naming: named, at: place, limit: Limits.blockersShown)
+        guard !queue.isFree(claim, at: place) else { return [] }
+        let blockers = queue.blockers(of: claim, at: place, limit: Limits.blockersShown)
         precondition(!blockers.isEmpty, "a scope is not free but has no known blocker")
         return blockers
     }
 
     /// All unfinished transitions that are in the way of a new request; `nil` if there are more than `Limits.blockersLookedAt`.
     fileprivate func allBlockers(of request: TransitionRequest) -> [TransitionID]? {
-        let scope = resolvedScope(of: request)
-        return queue.allBlockers(
-            of: storyboard.paths(of: scope, request.operationOutline),
-            naming: Array(storyboard.named(by: request, scope: scope)), at: lastPlace(for: request),
-            limit: Limits.blockersLookedAt)
+        queue.allBlockers(of: claim(of: request), at: lastPlace(for: request), limit: Limits.blockersLookedAt)
     }
 
     /// What happens if the turn of a request comes with the current hierarchy.
@@ -317,9 +314,15 @@ extension Scene {
     /// - Throws: `operationRefused`, `unknownTransitionType` or `unknownIntroTransitionType` if the request names
     ///   something that the scene does not have.
     @discardableResult
-    func checkedScope(of request: TransitionRequest) throws(ArbiterError) -> Scope {
+    func checkedScope(of request: TransitionRequest, under rules: Rules) throws(ArbiterError) -> Scope {
         let scope = resolvedScope(of: request)
-        if case .controllers(let named) = scope,
+        if case .anyOf = scope, !isWithoutHierarchy {
+            throw .operationRefused(
+                OperationRefusal(
+                    code: .unknownController,
+                    detail: "One of several names can be locked only in a scene that has no hierarchy."))
+        }
+        if case .controllers(let named) = scope, !(isWithoutHierarchy && rules > .first),
             let unknown = named.first(where: {
                 storyboard.hierarchy[$0] == nil && !queue.coming.isComing($0, before: lastPlace(for: request))
             })

@@ -35,7 +35,11 @@ extension Transition {
     /// Its size in names: controllers, expectations, participants and appearance events, and the `userInfo` of its
     /// animation in units of a name's length.
     var weight: Int {
-        let locked = if case .controllers(let named) = request.scope { named.count } else { 0 }
+        let locked =
+            switch request.scope {
+            case .controllers(let named)?, .anyOf(let named)?: named.count
+            case .scene?, .operation?, nil: 0
+            }
         let read = locked + request.controllerCount + request.expectations.count + participants.count
         let unread = (request.animation?.userInfo?.count ?? 0) / Limits.controllerIDBytes
         guard case .ended(let ending) = phase else { return read + unread }

@@ -52,10 +52,10 @@ extension ScopeQueue {
         var holders: [LinePlace] = []
         for name in path {
             guard let above = place else { break }
-            if let holder = places[above].holder { holders.append(holder) }
+            holders += places.holders(of: above, conflictingWithShared: false)
             place = places[above].children[name]
         }
-        if let place, let holder = places[place].holder { holders.append(holder) }
+        if let place { holders += places.holders(of: place, conflictingWithShared: false) }
         return holders.compactMap { self[$0]?.id }
     }
 }

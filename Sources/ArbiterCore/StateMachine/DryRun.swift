@@ -67,9 +67,14 @@ extension ArbiterStateMachine {
         try checkRules(request.neededRules)
         let outcome = try isSerialized ? outcomeOfSerialize(request, at: now) : outcomeOfStart(request, at: now)
         let scene = durable.scenes[request.scene] ?? unusedScene
+        var scope = scene.resolvedScope(of: request)
+        if case .anyOf = scope, case .granted = outcome,
+            let free = scene.queue.freePath(of: scene.claim(of: request), at: scene.lastPlace(for: request))
+        {
+            scope = .controllers(free)
+        }
         return DryRun(
-            scene: request.scene, scope: scene.resolvedScope(of: request), revision: scene.numbers.revision,
-            outcome: outcome)
+            scene: request.scene, scope: scope, revision: scene.numbers.revision, outcome: outcome)
     }
 
     private func outcomeOfStart(
@@ -170,9 +175,8 @@ extension ArbiterStateMachine {
     private func blockers(of request: TransitionRequest, takingOver older: [Transition]) -> [TransitionID]? {
         guard let order = older.first?.place.order, let scene = durable.scenes[request.scene] else { return nil }
         let (claim, place) = (scene.claim(of: request), place(of: request, countingFrom: order))
-        guard !scene.queue.isFree(claim.paths, naming: claim.arrivals.named, at: place) else { return nil }
-        return scene.queue.blockers(
-            of: claim.paths, naming: claim.arrivals.named, at: place, limit: Limits.blockersShown)
+        guard !scene.queue.isFree(claim, at: place) else { return nil }
+        return scene.queue.blockers(of: claim, at: place, limit: Limits.blockersShown)
     }
 
     private func preview(of turn: Turn, _ request: TransitionRequest) -> DryRun.Outcome {

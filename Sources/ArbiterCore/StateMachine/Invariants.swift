@@ -25,10 +25,9 @@ extension ArbiterStateMachine {
             if let broken = scene.storyboard.hierarchy.brokenInvariant() { return "scene \(name): \(broken)" }
             if scene.queue.granted.isEmpty, !scene.reserved.isEmpty { return "scene \(name) awaits \(scene.reserved)" }
             let unfinished = scene.queue.unfinished.compactMap { durable.transitions[$0] }
-            let paths = unfinished.map { scene.storyboard.paths(of: $0.scope, $0.request.operationOutline) }
-            let arrivals = unfinished.map { scene.storyboard.arrivals(of: $0.request, scope: $0.scope) }
+            let claims = unfinished.map { scene.storyboard.claim(of: $0.request, scope: $0.scope) }
             for (index, transition) in unfinished.enumerated() {
-                let isInTheWay = { (other: Int) in
+                let isInTheWay = { (other: Int, wanted: [ScopePath]) in
                     // One behind it blocks too if it is granted.
                     let isGranted = unfinished[other].state != .queued
                     guard transition.state == .queued ? other < index || isGranted : isGranted && other != index else {
@@ -36,15 +35,19 @@ extension ArbiterStateMachine {
                     }
                     if transition.state == .queued,
                         other < index || unfinished[other].grant.map({ $0.rules > .first }) ?? false,
-                        !Set(arrivals[index].named).isDisjoint(with: arrivals[other].brought)
+                        !Set(claims[index].arrivals.named).isDisjoint(with: claims[other].arrivals.brought)
                     {
                         return true
                     }
-                    return paths[index].contains { path in
-                        paths[other].contains { $0.starts(with: path) || path.starts(with: $0) }
+                    guard !(claims[index].isShared && claims[other].isShared) else { return false }
+                    return wanted.contains { path in
+                        claims[other].paths.contains { $0.starts(with: path) || path.starts(with: $0) }
                     }
                 }
-                let isFree = !unfinished.indices.contains(where: isInTheWay)
+                let alternatives = claims[index].isAny ? claims[index].paths.map { [$0] } : [claims[index].paths]
+                let isFree = alternatives.contains { wanted in
+                    !unfinished.indices.contains { isInTheWay($0, wanted) }
+                }
                 let mayWait = !isFree || durable.isHoldingGrants
                 guard transition.state != .queued ? !isFree : !mayWait else { continue }
                 return "scene \(name): \(transition.id) is \(transition.state)"

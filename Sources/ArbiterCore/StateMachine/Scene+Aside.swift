@@ -106,6 +106,7 @@ extension ArbiterStateMachine {
 
     /// Judges the tickets and the awaits that wait for a state, after a change and before the next grant.
     mutating func judge(_ change: TouchedControllers, in name: SceneName, step: inout Step) {
+        endChoosers(in: name, &step)
         for (ticket, unmet) in judged(because: change, in: name) {
             durable.transitions[ticket.id]?.setAside(because: unmet)
             guard unmet == nil, let waiting = durable.transitions[ticket.id] else { continue }
@@ -114,6 +115,17 @@ extension ArbiterStateMachine {
             if waiting.request.interrupts { reconsider([ticket.id]) }
         }
         wakeObservers(of: name, change, in: &step)
+    }
+
+    /// Ends the tickets that are to get any of several names, once the scene has a hierarchy.
+    private mutating func endChoosers(in name: SceneName, _ step: inout Step) {
+        guard let scene = durable.scenes[name], scene.queue.choosing > 0 || !scene.aside.isEmpty,
+            !scene.isWithoutHierarchy
+        else { return }
+        for id in scene.queue.unfinished + scene.aside.inOrder {
+            guard let ticket = durable.transitions[id], case .anyOf(let names) = ticket.scope else { continue }
+            end(id, as: .rejected(.scopeGone(names[0])), in: &step)
+        }
     }
 
     private mutating func judged(

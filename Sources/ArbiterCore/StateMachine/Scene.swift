@@ -80,8 +80,7 @@ extension Scene {
         // One that is granted waits for nothing any more.
         if !transition.isQueued { claim.arrivals.named = [] }
         queue.append(
-            transition.place, id: transition.id, scope: claim.paths,
-            names: storyboard.names(of: transition.scope, operation), arrivals: claim.arrivals,
+            transition.place, id: transition.id, claim, names: storyboard.names(of: transition.scope, operation),
             interrupts: transition.request.interrupts, yields: transition.consent != nil)
     }
 
@@ -180,9 +179,7 @@ enum Turn {
 extension Scene {
     /// What happens if the turn of a request comes with the current hierarchy; under these rules it would be granted.
     func turn(of request: TransitionRequest, scope: Scope, under rules: Rules) -> Turn {
-        if case .controllers(let named) = scope, let gone = named.first(where: { storyboard.hierarchy[$0] == nil }) {
-            return .rejected(.scopeGone(gone))
-        }
+        if let gone = goneName(of: scope, under: rules) { return .rejected(.scopeGone(gone)) }
         if let failure = storyboard.failure(of: request, at: numbers.revision) {
             let waits = request.unmet == .wait && !failure.isFinal(at: numbers.revision)
             return waits ? .setAside(failure) : .rejected(.expectationFailed(failure))
@@ -195,6 +192,19 @@ extension Scene {
         }
         return request.operation.map { turn(of: $0, under: rules) } ?? .granted(nil)
     }
+
+    /// A name of a scope that it cannot lock now; `nil` if there is none.
+    private func goneName(of scope: Scope, under rules: Rules) -> ControllerID? {
+        switch scope {
+        case .scene, .operation: nil
+        case .controllers(let named):
+            isWithoutHierarchy && rules > .first ? nil : named.first { storyboard.hierarchy[$0] == nil }
+        case .anyOf(let names): isWithoutHierarchy ? nil : names.first
+        }
+    }
+
+    /// Whether scopes name what they like, because there are no controllers.
+    var isWithoutHierarchy: Bool { storyboard.hierarchy.isEmpty }
 
     /// What happens if the turn of an operation comes with the current hierarchy.
     private func turn(of operation: Operation, under rules: Rules) -> Turn {

@@ -10,8 +10,10 @@ extension Storyboard {
 
     /// What a request conflicts by.
     func claim(of request: TransitionRequest, scope: Scope) -> Claim {
-        Claim(
-            paths: paths(of: scope, request.operationOutline), arrivals: arrivals(of: request, scope: scope))
+        let isAny = if case .anyOf = scope { true } else { false }
+        return Claim(
+            paths: paths(of: scope, request.operationOutline), arrivals: arrivals(of: request, scope: scope),
+            isShared: request.mode == .shared, isAny: isAny)
     }
 
     /// The controllers that a request names: in its scope, in its operation and its arrivals, and in its expectations.
@@ -28,7 +30,7 @@ extension Storyboard {
         switch scope {
         case .scene: return []
         case .operation: named = brought
-        case .controllers(let locked): named = brought.union(locked)
+        case .controllers(let locked), .anyOf(let locked): named = brought.union(locked)
         }
         if let operation = request.operation {
             if operation.touchesScene { return [] }

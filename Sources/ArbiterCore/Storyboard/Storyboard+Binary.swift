@@ -112,6 +112,9 @@ extension Scope: BinaryCodable {
         case .controllers(let controllers):
             writer.write(UInt8(2))
             writer.write(controllers)
+        case .anyOf(let names):
+            writer.write(UInt8(3))
+            writer.write(names)
         }
     }
 
@@ -120,6 +123,7 @@ extension Scope: BinaryCodable {
         case 0: self = .scene
         case 1: self = .operation
         case 2: self = .controllers(try reader.readArray())
+        case 3: self = .anyOf(try reader.readArray())
         default: throw reader.malformed("a scope")
         }
     }

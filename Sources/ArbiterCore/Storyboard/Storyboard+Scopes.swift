@@ -6,11 +6,14 @@ extension Storyboard {
     /// A controller that does not exist gets a path of its own, under its id. So its scope conflicts with scopes of the
     /// whole scene, whose operations may insert it, and with scopes that name it too.
     package func paths(of scope: Scope, _ operation: Operation?) -> [ScopePath] {
-        if case .scene = scope { return Self.wholeScene }
-        guard var controllers = operation.map({ touched(by: $0) }) ?? [] else { return Self.wholeScene }
         switch scope {
         case .scene: return Self.wholeScene
-        case .operation: break
+        case .anyOf(let names): return names.map { [$0] }
+        case .operation, .controllers: break
+        }
+        guard var controllers = operation.map({ touched(by: $0) }) ?? [] else { return Self.wholeScene }
+        switch scope {
+        case .scene, .operation, .anyOf: break
         case .controllers(let named): controllers = named + controllers
         }
         let paths = controllers.map { hierarchy.path(to: $0) ?? [$0] }.sorted { $0.count < $1.count }
@@ -36,7 +39,8 @@ extension Storyboard {
     /// The controllers that the paths of a scope depend on.
     func names(of scope: Scope, _ operation: Operation?) -> [ControllerID] {
         switch scope {
-        case .scene: []
+        // One that is to get any of several names has ended before one of them can be a controller.
+        case .scene, .anyOf: []
         case .operation: operation.map { names(of: $0) } ?? []
         case .controllers(let named): Set(named).union(operation.map { names(of: $0) } ?? []).map(\.self)
         }

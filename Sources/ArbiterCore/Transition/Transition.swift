@@ -18,7 +18,7 @@ package struct Transition: Hashable, Sendable {
         let isSerialized: Bool
         var isPerformed: Bool
         var request: TransitionRequest
-        let scope: Scope
+        var scope: Scope
         let lease: Duration
         let requestedAt: Moment
         let requestedRevision: Revision
@@ -44,6 +44,8 @@ package struct Transition: Hashable, Sendable {
     /// What its owner has changed of its animation since.
     package var update: AnimationUpdate? { asked.value.update }
     /// The scope that it locks; a request without a scope gets the scene's default.
+    ///
+    /// Of several names, it is known from the grant on which one it is.
     package var scope: Scope { asked.value.scope }
     /// How long the granted transition may go without a request of its owner.
     package var lease: Duration { asked.value.lease }
@@ -271,6 +273,13 @@ extension Transition {
         case .queued: phase = .running(grant)
         case .preparing, .running, .ended: preconditionFailure("\(id) is \(state): only a queued one is granted")
         }
+    }
+
+    /// Sets what it locks of several names.
+    mutating func lock(_ names: [ControllerID]) {
+        var chosen = asked.value
+        chosen.scope = .controllers(names)
+        asked = Shared(chosen)
     }
 
     /// Gives a running transition, which has none, its operation.

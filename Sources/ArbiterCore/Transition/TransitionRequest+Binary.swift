@@ -47,6 +47,7 @@ extension TransitionRequest: BinaryCodable {
         if ignoresGuards { kept |= Kept.ignoresGuards }
         if coalescing?.among == .unfinished { kept |= Kept.coalescesUnfinished }
         if note != nil { kept |= Kept.note }
+        if mode == .shared { kept |= Kept.isShared }
         return kept
     }
 
@@ -64,6 +65,8 @@ extension TransitionRequest: BinaryCodable {
         static let coalescesUnfinished: UInt8 = 32
         /// Only with the details.
         static let note: UInt8 = 64
+        /// Only with the details, and without a field.
+        static let isShared: UInt8 = 128
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -76,8 +79,8 @@ extension TransitionRequest: BinaryCodable {
         let hasInterruption = kept & Kept.interruption != 0
         let needDetails =
             Kept.interruption | Kept.waitsUnmet | Kept.ignoresGuards | Kept.coalescesUnfinished
-            | Kept.note
-        guard kept < Kept.note << 1, kept & needDetails == 0 || kept & Kept.details != 0
+            | Kept.note | Kept.isShared
+        guard kept & needDetails == 0 || kept & Kept.details != 0
         else { throw reader.malformed("which fields a request has") }
         if kept & Kept.priorities != 0 {
             priority = try reader.readOptional()
@@ -109,6 +112,7 @@ extension TransitionRequest: BinaryCodable {
         }
         if kept & Kept.waitsUnmet != 0 { details.unmet = .wait }
         details.ignoresGuards = kept & Kept.ignoresGuards != 0
+        if kept & Kept.isShared != 0 { details.mode = .shared }
         self.details = details
     }
 }

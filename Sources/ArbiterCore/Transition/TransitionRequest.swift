@@ -46,13 +46,14 @@ package struct TransitionRequest: Hashable, Sendable {
         var unmet = UnmetAction.reject
         var ignoresGuards = false
         var note: Note?
+        var mode = TransitionMode.exclusive
 
         static let none = Details()
 
         /// The oldest rules that know all of it.
         var neededRules: Rules {
             guard !interrupts, interruptibility == nil, unmet == .reject, !ignoresGuards,
-                coalescing?.among != .unfinished, note == nil
+                coalescing?.among != .unfinished, note == nil, mode == .exclusive
             else { return .second }
             return max(
                 operation?.neededRules ?? .first, expectations.lazy.map(\.neededRules).max() ?? .first,
@@ -95,6 +96,7 @@ package struct TransitionRequest: Hashable, Sendable {
         unmet: UnmetAction = .reject,
         ignoresGuards: Bool = false,
         note: Note? = nil,
+        mode: TransitionMode = .exclusive,
         session: Token? = nil,
         idempotencyKey: IdempotencyKey? = nil,
         principal: PrincipalName? = nil,
@@ -108,7 +110,7 @@ package struct TransitionRequest: Hashable, Sendable {
                 maxHold: maxHold, onExpiry: onExpiry, isInteractive: isInteractive, policy: policy,
                 participants: participants, ready: ready, onUnready: onUnready, coalescing: coalescing,
                 interrupts: interrupts, interruptibility: interruptibility, unmet: unmet,
-                ignoresGuards: ignoresGuards, note: note))
+                ignoresGuards: ignoresGuards, note: note, mode: mode))
     }
 
     /// A request for a lock, with what it asks for beyond that.
@@ -207,6 +209,11 @@ extension TransitionRequest {
         get { shared?.value.ignoresGuards ?? false }
         set { details.ignoresGuards = newValue }
     }
+    /// Whether it conflicts with shared ones too; a shared one has neither an operation nor a gesture nor participants.
+    package var mode: TransitionMode {
+        get { shared?.value.mode ?? .exclusive }
+        set { details.mode = newValue }
+    }
     /// Why it is held, for people.
     package var note: Note? {
         get { shared?.value.note }
@@ -225,7 +232,8 @@ extension TransitionRequest {
 
     /// The oldest rules that know all of it.
     var neededRules: Rules {
-        priority == nil && highestPriority == nil ? shared?.value.neededRules ?? .first : .second
+        if case .anyOf? = scope { return .second }
+        return priority == nil && highestPriority == nil ? shared?.value.neededRules ?? .first : .second
     }
 
     /// Whether it only locks the scene: there is nothing to plan, to check at the grant, or to animate.

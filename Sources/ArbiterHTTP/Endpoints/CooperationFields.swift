@@ -14,11 +14,32 @@ extension TransitionRequest {
         case "readySeconds": ready = try value.seconds(field, in: Limits.readyDurations)
         case "onUnready": onUnready = try value.word(field)
         case "coalesce": coalescing = try value.coalescing(field)
+        case "mode": mode = try value.word(field)
         case "note": note = try Note(try value.string(field), field: field)
         case "ignoreGuards": ignoresGuards = try value.boolean(field)
         case "interruptible": interruptibility = try value.interruptibility(field)
         default: throw Problem.unknown(field)
         }
+    }
+}
+
+extension TransitionRequest {
+    /// - Throws: `invalid-field` if it has something that a shared one, or one that is to get any of several names, cannot have.
+    func checkMode() throws(Problem) {
+        let isAny = if case .anyOf? = scope { true } else { false }
+        let isShared = mode == .shared
+        guard isAny || isShared else { return }
+        let unfit: [(field: String, isGiven: Bool)] = [
+            (operation?.type == nil ? "operations" : "operation", operation != nil),
+            ("interactive", isShared && isInteractive),
+            ("participants", isShared && !participants.isEmpty),
+            ("whenBusy", isAny && interrupts),
+            ("coalesce", isAny && coalescing != nil),
+            ("mode", isAny && isShared),
+        ]
+        guard let first = unfit.first(where: \.isGiven) else { return }
+        let what = isAny ? "where \"scope\" is \"anyOf\"" : "where \"mode\" is \"shared\""
+        throw .invalid(first.field, "cannot be given \(what)")
     }
 }
 

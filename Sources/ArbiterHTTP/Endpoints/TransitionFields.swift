@@ -43,6 +43,7 @@ struct AskedTransition: Sendable {
         if request.scope == .operation, request.operation == nil {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
+        try request.checkMode()
         if request.unmet == .wait, request.queue == nil { throw Problem.missing("queueSeconds") }
         try call.permission.check(request.scene)
         try call.permission.check(request.priority)

@@ -15,18 +15,40 @@ extension JSONReader {
             default: throw invalid(field, "must be \(Self.scopeWanted)")
             }
         case .array:
-            var controllers: [ControllerID] = []
-            try array(field, upTo: Limits.scopeControllers) { element, reader throws(Problem) in
-                controllers.append(try reader.name(element))
-            }
+            let controllers = try controllers(field)
             guard !controllers.isEmpty else { throw invalid(field, "must name one controller at least") }
             return .controllers(controllers)
-        case .object, .number, .boolean, .null, nil:
+        case .object: return .anyOf(try severalNames(field))
+        case .number, .boolean, .null, nil:
             throw try mismatch(field, Self.scopeWanted)
         }
     }
 
-    private static let scopeWanted = "\"scene\", \"operation\" or a list of controller ids"
+    /// The names of a scope that is to get any of them.
+    private mutating func severalNames(_ field: String) throws(Problem) -> [ControllerID] {
+        var names: [ControllerID]?
+        try object(field) { member, reader throws(Problem) in
+            guard member == "anyOf" else { throw reader.unknown(member) }
+            names = try reader.controllers(member)
+        }
+        guard let names else { throw Problem.missing("\(name(of: field)).anyOf") }
+        guard names.count > 1 else { throw .invalid("\(name(of: field)).anyOf", "must have two names at least") }
+        guard Set(names).count == names.count else {
+            throw .invalid("\(name(of: field)).anyOf", "has a name twice")
+        }
+        return names
+    }
+
+    private mutating func controllers(_ field: String) throws(Problem) -> [ControllerID] {
+        var controllers: [ControllerID] = []
+        try array(field, upTo: Limits.scopeControllers) { element, reader throws(Problem) in
+            controllers.append(try reader.name(element))
+        }
+        return controllers
+    }
+
+    private static let scopeWanted =
+        "\"scene\", \"operation\", a list of controller ids or names, or an object with \"anyOf\""
 
     /// Reads one expectation, or a list of them.
     ///
@@ -84,6 +106,7 @@ extension JSONWriter {
         case .scene: member(name, "scene")
         case .operation: member(name, "operation")
         case .controllers(let controllers): member(name, controllers)
+        case .anyOf(let names): object(name) { $0.member("anyOf", names) }
         }
     }
 

@@ -149,6 +149,7 @@ extension JSONWriter {
         if let trace = request.trace { member("traceparent", trace.description) }
         if let note = request.note { member("note", note.description) }
         if let scope = request.scope { member("scope", scope) }
+        if request.mode != .exclusive { member("mode", request.mode.rawValue) }
         askedMembers(of: request)
         if !request.participants.isEmpty { readyMembers(of: request) }
         if let interruptibility = request.interruptibility { member("interruptible", interruptibility) }

@@ -56,6 +56,7 @@ extension JSONWriter {
         if let waiting = view.waiting { member("waiting", waiting) }
         if transition.priority != .standard { member("priority", transition.priority.value) }
         member("scope", transition.scope)
+        if request.mode != .exclusive { member("mode", request.mode.rawValue) }
         if let locks = view.locks { member("locks", locks) }
         member("leaseSeconds", transition.lease)
         if let remaining = view.remaining.lease { member("leaseRemaining", remaining) }

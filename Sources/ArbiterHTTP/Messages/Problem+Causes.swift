@@ -84,6 +84,11 @@ extension Problem {
                 .outsideScope,
                 "\(id) does not hold everything that the operation touches: ask for one with a wider scope.",
                 field: "operation")
+        case .holdsNoHierarchy(let id):
+            self.init(
+                .invalidField,
+                "\(id) can be given no operation: it is shared, or locks names in a scene that has no hierarchy.",
+                field: "id")
         case .olderRules:
             self.init(
                 .olderRules,

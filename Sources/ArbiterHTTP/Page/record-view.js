@@ -9,7 +9,7 @@ import { clockTime, duration, endWords, holdWords, isEndKnown, lockWords, outcom
 
 /** The members of a request, which a transition shows as they were asked for. */
 const ASKED = [
-  'client', 'scene', 'scope', 'priority', 'operation', 'operations', 'expect', 'animation', 'interactive', 'policy', 'participants',
+  'client', 'scene', 'scope', 'mode', 'priority', 'operation', 'operations', 'expect', 'animation', 'interactive', 'policy', 'participants',
   'readySeconds', 'onUnready', 'leaseSeconds', 'maxHoldSeconds', 'onExpiry', 'ticketSeconds', 'queueSeconds', 'coalesce',
   'whenBusy', 'interruptible', 'unmet', 'ignoreGuards', 'note',
 ];

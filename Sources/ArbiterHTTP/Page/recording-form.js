@@ -46,7 +46,8 @@ const isOperation = objectWith({
 
 const isTransition = objectWith({
   id: isText, state: oneOf('queued', 'preparing', 'running', 'ended'), requestedAt: isInstant, grantedAt: maybe(isInstant),
-  endedAt: maybe(isInstant), outcome: maybe(isText), reason: maybe(isText), client: maybe(isText), scope: either(isText, isNames),
+  endedAt: maybe(isInstant), outcome: maybe(isText), reason: maybe(isText), client: maybe(isText),
+  scope: either(isText, isNames, objectWith({ anyOf: isNames })), mode: maybe(isText),
   locks: maybe(isNames), blockers: maybe(isNames), operation: maybe(isOperation), operations: maybe(listOf(isOperation)),
   inserted: maybe(isNames), removed: maybe(isNames), laggards: maybe(isNames), participants: maybe(listOf(objectWith({ client: isText, state: isText }))),
   interaction: maybe(objectWith({ fraction: maybe(isNumber) })), coalesce: maybe(objectWith({ key: isText })),

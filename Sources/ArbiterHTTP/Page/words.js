@@ -61,8 +61,14 @@ export function duration(milliseconds) {
 /** @param {number} at */
 export const clockTime = at => `${new Date(at).toLocaleTimeString('en-GB')}.${String(Math.floor(at) % 1000).padStart(3, '0')}`;
 
-/** What a transition locks. */
+/** What a transition locks, or wants to lock. */
 export function lockWords(document) {
+  const words = lockedWords(document);
+  return document.mode === 'shared' ? `${words} (shared)` : words;
+}
+
+function lockedWords(document) {
+  if (document.scope?.anyOf) return `one of ${listOf(document.scope.anyOf)}`;
   if (document.locks) return listOf(document.locks);
   // An ended one does not say any more what its operation had touched.
   if (document.state === 'ended' && document.scope !== 'scene') {

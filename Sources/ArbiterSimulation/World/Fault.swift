@@ -76,4 +76,8 @@ package enum Fault: String, Sendable, CaseIterable {
     case lostColumn
     /// Who guards a controller is not asked when one above it is removed.
     case overlookedGuard
+    /// A shared transition runs beside exclusive ones.
+    case sharedWithAll
+    /// Who gets one of several names keeps the others too.
+    case keptName
 }

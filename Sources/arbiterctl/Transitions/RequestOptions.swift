@@ -8,7 +8,9 @@ struct RequestOptions: ParsableArguments {
     var scene = "main"
 
     @Option(
-        help: ArgumentHelp("What is locked: scene, operation, or ids with commas between them.", valueName: "scope"))
+        help: ArgumentHelp(
+            "What is locked: scene, operation, ids with commas between them, or one of several names with | between them.",
+            valueName: "scope"))
     var scope: String?
 
     @Option(
@@ -41,6 +43,9 @@ struct RequestOptions: ParsableArguments {
         help: ArgumentHelp(
             "How long it goes on when it is interrupted, up to 10 seconds; 0.5 unless given.", valueName: "seconds"))
     var grace: Double?
+
+    @Flag(help: "Conflict with exclusive ones only, beside others that are shared.")
+    var shared = false
 
     @Option(help: "Why it is held, for people.")
     var note: String?
@@ -78,13 +83,15 @@ struct RequestOptions: ParsableArguments {
         if let operation {
             options.operation = try TransitionOperation(ofOption: operation)
         }
+        options.isShared = shared
         switch scope {
         case "scene": options.scope = .scene
         case "operation": options.scope = .operation
-        case let ids?:
-            let ids = ids.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+        case let list?:
+            let separator: Character = list.contains("|") ? "|" : ","
+            let ids = list.split(separator: separator, omittingEmptySubsequences: false).map { String($0) }
             guard !ids.contains("") else { throw ValidationError("--scope has an empty id") }
-            options.scope = .controllers(ids)
+            options.scope = separator == "|" ? .anyOf(ids) : .controllers(ids)
         case nil: break
         }
         return options

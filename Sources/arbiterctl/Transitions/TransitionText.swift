@@ -34,8 +34,9 @@ struct TransitionText {
 
     /// What it locks.
     var locked: String {
-        guard let locks = document["locks"]?.array else { return "the whole scene" }
-        return locks.compactMap(\.string).joined(separator: ", ").printable
+        let isShared = document["mode"]?.string == "shared"
+        let names = document["locks"]?.array?.compactMap(\.string).joined(separator: ", ").printable
+        return (names ?? "the whole scene") + (isShared ? " (shared)" : "")
     }
 
     /// What a ticket that is set aside waits for; `nil` if it is not.

@@ -7,26 +7,23 @@ struct NaiveQueue {
     struct Member {
         let order: LinePlace
         let id: TransitionID
-        var scope: [ScopePath]
-        var arrivals = ScopeQueue.Arrivals()
+        var claim: Claim
         var isGranted = false
     }
 
     private(set) var members: [Member] = []
 
-    mutating func append(
-        _ order: LinePlace, id: TransitionID, scope: [ScopePath], arrivals: ScopeQueue.Arrivals
-    ) {
+    mutating func append(_ order: LinePlace, id: TransitionID, _ claim: Claim) {
         let index = members.firstIndex { order < $0.order } ?? members.count
-        members.insert(Member(order: order, id: id, scope: scope, arrivals: arrivals), at: index)
+        members.insert(Member(order: order, id: id, claim: claim), at: index)
     }
 
     mutating func rename(_ order: LinePlace, arrivals: ScopeQueue.Arrivals) {
-        for index in members.indices where members[index].order == order { members[index].arrivals = arrivals }
+        for index in members.indices where members[index].order == order { members[index].claim.arrivals = arrivals }
     }
 
     mutating func refile(_ order: LinePlace, scope: [ScopePath]) {
-        for index in members.indices where members[index].order == order { members[index].scope = scope }
+        for index in members.indices where members[index].order == order { members[index].claim.paths = scope }
     }
 
     /// Grants, in the order of the line, every transition without a granted one or one before it that conflicts with it.
@@ -34,9 +31,11 @@ struct NaiveQueue {
         var granted: [TransitionID] = []
         for index in members.indices where !members[index].isGranted {
             let member = members[index]
-            guard blockers(of: member).isEmpty else { continue }
+            guard let paths = freePaths(of: member) else { continue }
+            members[index].claim.paths = paths
+            members[index].claim.isAny = false
             members[index].isGranted = true
-            granted.append(members[index].id)
+            granted.append(member.id)
         }
         return granted
     }
@@ -45,18 +44,31 @@ struct NaiveQueue {
         members.removeAll { $0.order == order }
     }
 
+    /// What a member would lock now: of one that is to get any of its paths, the first one that nothing is in the way of.
+    ///
+    /// - Returns: `nil` if something is in its way.
+    private func freePaths(of member: Member) -> [ScopePath]? { freePaths(of: member.claim, at: member.order) }
+
+    /// What a claim would lock at a place in the line.
+    func freePaths(of claim: Claim, at place: LinePlace) -> [ScopePath]? {
+        let wanted = claim.isAny ? claim.paths.map { [$0] } : [claim.paths]
+        return wanted.first { paths in
+            var one = claim
+            one.paths = paths
+            return conflicting(with: one, at: place).isEmpty
+        }
+    }
+
     /// Those that are in the way of a new one at a place in the line.
-    func conflicting(with scope: [ScopePath], naming ids: [ControllerID], at place: LinePlace) -> [Member] {
+    func conflicting(with claim: Claim, at place: LinePlace) -> [Member] {
         members.filter { other in
-            (other.isGranted || other.order < place) && (Self.conflict(other.scope, scope) || other.brings(oneOf: ids))
+            (other.isGranted || other.order < place)
+                && (Self.conflict(other.claim, claim) || other.brings(oneOf: claim.arrivals.named))
         }
     }
 
     func blockers(of member: Member) -> [Member] {
-        members.filter { other in
-            guard !member.isGranted, other.isGranted || other.order < member.order else { return false }
-            return other.brings(oneOf: member.arrivals.named) || Self.conflict(other.scope, member.scope)
-        }
+        member.isGranted ? [] : conflicting(with: member.claim, at: member.order).filter { $0.order != member.order }
     }
 
     /// Of some waiting members, those that a new one may replace, because nothing that is not replaced separates them from it.
@@ -68,14 +80,19 @@ struct NaiveQueue {
                 guard start < between.order, between.order < max(older.order, place), between.order != older.order,
                     !between.isGranted, !found.contains(between.order)
                 else { return false }
-                return Self.conflict(between.scope, older.scope) || Self.conflict(between.scope, new.paths)
-                    || older.brings(oneOf: between.arrivals.named)
-                    || new.arrivals.brought.contains { between.arrivals.named.contains($0) }
+                return Self.conflict(between.claim, older.claim) || Self.conflict(between.claim, new)
+                    || older.brings(oneOf: between.claim.arrivals.named)
+                    || new.arrivals.brought.contains { between.claim.arrivals.named.contains($0) }
                     || between.brings(oneOf: new.arrivals.named)
             }
             if !isSeparated { found.append(older.order) }
         }
         return found.reversed()
+    }
+
+    /// Whether something of one has to do with something of the other, and one of them is exclusive.
+    static func conflict(_ left: Claim, _ right: Claim) -> Bool {
+        !(left.isShared && right.isShared) && conflict(left.paths, right.paths)
     }
 
     static func conflict(_ left: [ScopePath], _ right: [ScopePath]) -> Bool {
@@ -84,7 +101,7 @@ struct NaiveQueue {
 }
 
 extension NaiveQueue.Member {
-    fileprivate func brings(oneOf ids: [ControllerID]) -> Bool { arrivals.brought.contains { ids.contains($0) } }
+    fileprivate func brings(oneOf ids: [ControllerID]) -> Bool { claim.arrivals.brought.contains { ids.contains($0) } }
 }
 
 /// The scopes of a random run.
@@ -113,6 +130,15 @@ struct Forest: Sendable, CustomStringConvertible {
             if !NaiveQueue.conflict(scope, [path]) { scope.append(path) }
         }
         return scope
+    }
+
+    /// What a transition conflicts by; one in four is shared, and brings in nothing.
+    func claim(using random: inout SplitMix64) -> Claim {
+        var claim = Claim(paths: scope(using: &random), arrivals: arrivals(using: &random))
+        claim.isShared = random.isOnce(in: 4)
+        if claim.isShared { claim.arrivals.brought = [] }
+        claim.isAny = random.isOnce(in: 6)
+        return claim
     }
 
     /// What a transition brings in and names; what it brings in it names too, as operations do.

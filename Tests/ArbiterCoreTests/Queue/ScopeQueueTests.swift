@@ -32,7 +32,7 @@ struct ScopeQueueTests {
         append(2, [[]], to: &queue)
         append(3, [right], to: &queue)
         #expect(granted(&queue) == [1])
-        #expect(!queue.isFree([right], at: .end))
+        #expect(!queue.isFree(Claim(paths: [right]), at: .end))
         queue.remove(LinePlace(rawValue: 1))
         #expect(granted(&queue) == [2])
         queue.remove(LinePlace(rawValue: 2))
@@ -58,12 +58,12 @@ struct ScopeQueueTests {
         let first = try #require(ControllerID("first"))
         let second = try #require(ControllerID("second"))
         append(1, [[tabs, first]], to: &queue)
-        #expect(!queue.isFree([[]], at: .end))
-        #expect(!queue.isFree([[tabs]], at: .end))
-        #expect(!queue.isFree([[tabs, first, second]], at: .end))
-        #expect(queue.isFree([[tabs, second]], at: .end))
-        #expect(queue.isFree([[first]], at: .end))
-        #expect(!queue.isFree([[first], [tabs, first]], at: .end))
+        #expect(!queue.isFree(Claim(paths: [[]]), at: .end))
+        #expect(!queue.isFree(Claim(paths: [[tabs]]), at: .end))
+        #expect(!queue.isFree(Claim(paths: [[tabs, first, second]]), at: .end))
+        #expect(queue.isFree(Claim(paths: [[tabs, second]]), at: .end))
+        #expect(queue.isFree(Claim(paths: [[first]]), at: .end))
+        #expect(!queue.isFree(Claim(paths: [[first], [tabs, first]]), at: .end))
     }
 
     @Test func `who comes to stand over the free part of a later one is waited for`() throws {
@@ -96,7 +96,7 @@ struct ScopeQueueTests {
         append(2, [[b]], naming: [new], to: &queue)
         append(3, [[b]], to: &queue)
         #expect(granted(&queue) == [1])
-        #expect(!queue.isFree([[new]], naming: [new], at: .end))
+        #expect(!queue.isFree(Claim(paths: [[new]], arrivals: ScopeQueue.Arrivals(named: [new])), at: .end))
         #expect(queue.blockers(of: LinePlace(rawValue: 2), limit: 8) == [TransitionID(rawValue: 1)])
         queue.remove(LinePlace(rawValue: 1))
         #expect(granted(&queue) == [2])
@@ -127,7 +127,7 @@ struct ScopeQueueTests {
         append(2, [[a], [b]], to: &queue)
         #expect(granted(&queue) == [1])
         let urgent = try LinePlace(RequestOrder(rawValue: 3), #require(Priority(1)))
-        queue.append(urgent, id: TransitionID(rawValue: 3), scope: [[]])
+        queue.append(urgent, id: TransitionID(rawValue: 3), Claim(paths: [[]]))
         #expect(granted(&queue) == [])
         #expect(queue.blockers(of: urgent, limit: 8) == [TransitionID(rawValue: 1)])
         #expect(queue.blockers(of: LinePlace(rawValue: 2), limit: 8) == [1, 3].map { TransitionID(rawValue: $0) })
@@ -159,7 +159,7 @@ struct ScopeQueueTests {
         append(2, [[]], to: &queue)
         queue.remove(LinePlace(rawValue: 1))
         for (priority, isFree) in [(-1, false), (0, false), (1, true)] {
-            #expect(try queue.isFree([[]], at: .behindAll(of: #require(Priority(priority)))) == isFree)
+            #expect(try queue.isFree(Claim(paths: [[]]), at: .behindAll(of: #require(Priority(priority)))) == isFree)
         }
     }
 
@@ -169,8 +169,8 @@ struct ScopeQueueTests {
         to queue: inout ScopeQueue
     ) {
         queue.append(
-            LinePlace(rawValue: number), id: TransitionID(rawValue: number), scope: scope,
-            arrivals: ScopeQueue.Arrivals(brought: brought, named: brought + named))
+            LinePlace(rawValue: number), id: TransitionID(rawValue: number),
+            Claim(paths: scope, arrivals: ScopeQueue.Arrivals(brought: brought, named: brought + named)))
     }
 
     private func granted(_ queue: inout ScopeQueue, under rules: Rules = .newest) -> [UInt64] {
@@ -219,23 +219,24 @@ private struct Run {
     }
 
     private mutating func refile() {
-        guard let waiting = naive.members.filter({ !$0.isGranted }).randomElement(using: &random) else { return }
+        guard let waiting = naive.members.filter({ !$0.isGranted && !$0.claim.isAny }).randomElement(using: &random)
+        else { return }
         let scope = forest.scope(using: &random)
         queue.refile(waiting.order, scope: scope)
         naive.refile(waiting.order, scope: scope)
         guard random.isOnce(in: 2) else { return }
-        let arrivals = forest.arrivals(using: &random)
+        var arrivals = forest.arrivals(using: &random)
+        if waiting.claim.isShared { arrivals.brought = [] }
         queue.rename(waiting.order, names: [], arrivals: arrivals)
         naive.rename(waiting.order, arrivals: arrivals)
     }
 
     private mutating func append() {
         last += 1
-        let scope = forest.scope(using: &random)
+        let claim = forest.claim(using: &random)
         let order = LinePlace(RequestOrder(rawValue: last), somePriority())
-        let arrivals = forest.arrivals(using: &random)
-        queue.append(order, id: TransitionID(rawValue: last), scope: scope, arrivals: arrivals)
-        naive.append(order, id: TransitionID(rawValue: last), scope: scope, arrivals: arrivals)
+        queue.append(order, id: TransitionID(rawValue: last), claim)
+        naive.append(order, id: TransitionID(rawValue: last), claim)
     }
 
     /// Mostly the same one, so that there are rows of equals.
@@ -261,18 +262,18 @@ private struct Run {
         #expect(queue.count == naive.members.count, comment)
         #expect(queue.isEmpty == naive.members.isEmpty, comment)
         #expect(queue.unfinished == naive.members.map(\.id), comment)
-        let scope = forest.scope(using: &random)
-        let named = forest.arrivals(using: &random).named
+        let claim = forest.claim(using: &random)
         let place = LinePlace.behindAll(of: somePriority())
-        let conflicting = naive.conflicting(with: scope, naming: named, at: place)
-        #expect(queue.isFree(scope, naming: named, at: place) == conflicting.isEmpty, comment)
+        let conflicting = naive.conflicting(with: claim, at: place)
+        #expect(queue.isFree(claim, at: place) == (naive.freePaths(of: claim, at: place) != nil), comment)
+        #expect(queue.brokenCount() == nil, comment)
         let limit = Int.random(in: 1...10, using: &random)
-        checkBlockers(
-            queue.blockers(of: scope, naming: named, at: place, limit: limit), among: conflicting, limit: limit)
+        checkBlockers(queue.blockers(of: claim, at: place, limit: limit), among: conflicting, limit: limit)
         for limit in [limit, Limits.blockersLookedAt] {
-            checkAll(queue.allBlockers(of: scope, naming: named, at: place, limit: limit), conflicting, limit: limit)
+            checkAll(queue.allBlockers(of: claim, at: place, limit: limit), conflicting, limit: limit)
         }
-        checkReplacing(Claim(paths: scope, arrivals: forest.arrivals(using: &random)))
+        checkWaiting(limit: limit)
+        checkReplacing(claim)
         if let member = naive.members.randomElement(using: &random) {
             let blockers = queue.blockers(of: member.order, limit: limit)
             checkBlockers(blockers, among: naive.blockers(of: member), limit: limit)
@@ -280,6 +281,16 @@ private struct Run {
                 checkAll(
                     queue.allBlockers(of: member.order, limit: limit), naive.blockers(of: member), limit: limit)
             }
+        }
+    }
+
+    /// As many are said to wait for a granted one as conflict with it.
+    private func checkWaiting(limit: Int) {
+        for member in naive.members where member.isGranted {
+            let waiting = naive.members.filter { other in
+                naive.blockers(of: other).contains { $0.id == member.id }
+            }
+            #expect(queue.waiting(for: member.order, limit: limit) == min(limit, waiting.count), comment)
         }
     }
 
@@ -292,8 +303,7 @@ private struct Run {
         #expect(found == naive.replaceable(candidates, by: new, at: place), comment)
         guard let first = found.first else { return }
         let taken = LinePlace(first.order, place.priority)
-        let inTheWay = naive.conflicting(with: new.paths, naming: new.arrivals.named, at: taken)
-        #expect(queue.isFree(new.paths, naming: new.arrivals.named, at: taken) == inTheWay.isEmpty, comment)
+        #expect(queue.isFree(new, at: taken) == (naive.freePaths(of: new, at: taken) != nil), comment)
     }
 
     /// If it is said that these are all blockers, they are; and it is said, unless they are too many or the limit is small.
@@ -326,6 +336,6 @@ private struct Run {
             grant()
         }
         #expect(queue.isEmpty, comment)
-        #expect(queue.isFree([[]], at: .end), comment)
+        #expect(queue.isFree(Claim(paths: [[]]), at: .end), comment)
     }
 }

@@ -38,7 +38,7 @@ struct StrictFieldsTests {
                 "\"\(tooManyBytes)\"",
             ], for: "client")
         + Refusal.values(
-            [#""""#, #""Scene""#, #""operation""#, #""scene ""#, "1", "true", "null", "{}", "[]"], for: "scope")
+            [#""""#, #""Scene""#, #""operation""#, #""scene ""#, "1", "true", "null", "[]"], for: "scope")
         + [
             Refusal(#"{"sceen": "main"}"#, .unknownField, "sceen"),
             Refusal(#"{"scenes": "main"}"#, .unknownField, "scenes"),

@@ -11,7 +11,7 @@ struct ConditionsJSONTests {
     @Test(
         arguments: [
             (#""scene""#, .scene), (#""operation""#, .operation), (#"["a"]"#, .controllers([a])),
-            (#"["a","b"]"#, .controllers([a, b])),
+            (#"["a","b"]"#, .controllers([a, b])), (#"{"anyOf":["a","b"]}"#, .anyOf([a, b])),
         ] as [(String, Scope)])
     func `a scope comes back as it was`(json: String, scope: Scope) throws {
         #expect(try read(json) { field, reader throws(Problem) in try reader.scope(field) } == scope)
@@ -21,7 +21,9 @@ struct ConditionsJSONTests {
     @Test(arguments: [
         RefusedValue(#""nav""#, .invalidField, "scope"), RefusedValue(#""""#, .invalidField, "scope"),
         RefusedValue("[]", .invalidField, "scope"), RefusedValue("null", .invalidField, "scope"),
-        RefusedValue("{}", .invalidField, "scope"), RefusedValue("1", .invalidField, "scope"),
+        RefusedValue("{}", .missingField, "scope.anyOf"),
+        RefusedValue(#"{"anyOf":["a"]}"#, .invalidField, "scope.anyOf"),
+        RefusedValue(#"{"anyOf":["a","a"]}"#, .invalidField, "scope.anyOf"), RefusedValue("1", .invalidField, "scope"),
         RefusedValue(#"["a",1]"#, .invalidField, "scope[1]"), RefusedValue(#"["a b"]"#, .invalidField, "scope[0]"),
         RefusedValue(#"[["a"]]"#, .invalidField, "scope[0]"), RefusedValue(#"["a""#, .malformedJSON, nil),
         RefusedValue("[" + Array(repeating: #""a""#, count: 65).joined(separator: ",") + "]", .invalidField, "scope"),
@@ -37,7 +39,8 @@ struct ConditionsJSONTests {
         }
         #expect(
             problem?.detail
-                == #"The field "scope" must be "scene", "operation" or a list of controller ids."#)
+                == #"The field "scope" must be "scene", "operation", a list of controller ids or names, or an object with "anyOf"."#
+        )
     }
 
     @Test func `as many controllers as a scope may have are read`() throws {

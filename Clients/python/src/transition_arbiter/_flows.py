@@ -53,13 +53,15 @@ class TransitionOptions(TypedDict, total=False):
     """What may be asked of a transition; everything has a default. Durations are seconds.
 
     The names are those of the wire in snake case, and so are the values. `operations` are several as one, in place of `operation`. A participant may also be the name of its client,
-    and `coalesce` the key. `interruptible` is the wire's object, with `by`, or `False`. `start` never waits, and ignores `when_busy`
+    and `coalesce` the key. `interruptible` is the wire's object, with `by`, or `False`,
+    and `scope` may be its `{"anyOf": [...]}`. `start` never waits, and ignores `when_busy`
     and `unmet`; what waits for a state (`unmet="wait"`) has `queue_seconds`.
     """
 
     operation: Mapping[str, Any]
     operations: Sequence[Mapping[str, Any]]
-    scope: Literal["scene", "operation"] | list[str]
+    scope: Literal["scene", "operation"] | list[str] | Mapping[Literal["anyOf"], list[str]]
+    mode: Literal["exclusive", "shared"]
     priority: int
     when_busy: Literal["wait", "interrupt"]
     interruptible: Mapping[str, Any] | Literal[False]
