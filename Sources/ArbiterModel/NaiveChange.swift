@@ -16,6 +16,8 @@ package struct NaiveChange {
     package var removed: [ControllerID] = []
     /// The controller that leaves and whose transition type is used.
     package var leaving: ControllerID?
+    /// The tab that a selection shows.
+    var selected: ControllerID?
     /// Whether appearing views get their events before disappearing ones at the end.
     var isCrossed = false
     /// Whether appearing views get their events before disappearing ones at the beginning.

@@ -4,7 +4,9 @@ package import ArbiterCore
 
 extension NaiveTree {
     /// Carries operations out one after the other, and compares the last tree with the first.
-    func outcome(ofEach operations: [Operation], segues: [Segue], reserved: Set<ControllerID>) -> NaiveOutcome {
+    func outcome(
+        ofEach operations: [Operation], segues: [Segue], reserved: Set<ControllerID>, defaultType: TransitionTypeName?
+    ) -> NaiveOutcome {
         var whole = NaiveChange(tree: self)
         var (inserted, removed): ([ControllerID], [ControllerID]) = ([], [])
         var isAnimated = false
@@ -13,7 +15,7 @@ extension NaiveTree {
             case .refused(let code, _): return .refused(code, index: index)
             case .nothing: continue
             case .done(let change):
-                whole.typeOfLast = change.type(before: whole.tree)
+                whole.typeOfLast = change.type(before: whole.tree) ?? defaultType
                 whole.arrived.formUnion(change.tree.nodes.keys.filter { whole.tree.nodes[$0] == nil })
                 whole.tree = change.tree
                 if change.isAnimated {
@@ -120,10 +122,11 @@ extension [ControllerID] {
 }
 
 extension NaiveChange {
-    /// The transition type of the controller that leaves, or else of the last one inserted.
+    /// The transition type of the controller that leaves or is selected, or else of the last one inserted.
     package func type(before: NaiveTree) -> TransitionTypeName? {
         if isList { return typeOfLast }
         if let leaving { return before.nodes[leaving]?.type }
+        if let selected { return tree.nodes[selected]?.type }
         return inserted.last.flatMap { tree.nodes[$0]?.type }
     }
 }

@@ -126,7 +126,7 @@ extension NaiveOracle {
         }
         guard let operation = request.operation else { return .granted(nil) }
         let reserved = reserved(in: request.scene)
-        switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: reserved) {
+        switch scene.outcome(of: operation, reserved: reserved) {
         case .refused(let code, _): return .rejected(.invalidOperation(code))
         case .nothing: return .noop
         case .done(let change): return .granted(change)
@@ -143,9 +143,7 @@ extension NaiveOracle {
             granted.append(entry.id)
             grants += 1
             line[index].grantNumber = grants
-            let isAnimated = change?.isAnimated ?? true
-            line[index].type =
-                isAnimated ? entry.request.animation?.type ?? change?.type(before: scene(entry.scene).tree) : nil
+            line[index].type = type(of: entry, change)
             line[index].state = .preparing
             if case .anyOf = entry.scope, let name = locked?.first { line[index].choose(name) }
             for member in entry.members.indices where entry.members[member].state == .gone {
@@ -180,7 +178,7 @@ extension NaiveOracle {
     private mutating func change(of entry: Entry) -> NaiveChange? {
         guard let operation = entry.request.operation else { return nil }
         let scene = scene(entry.scene)
-        switch scene.tree.outcome(of: operation, segues: scene.segues, reserved: []) {
+        switch scene.outcome(of: operation, reserved: []) {
         case .done(let change): return change
         case .refused, .nothing:
             contradiction = "\(entry.id) was granted for what is not possible"
@@ -238,7 +236,9 @@ extension NaiveOracle {
             if losesColumns { change.loseColumns(pushedIn: scene(entry.scene).tree) }
             var tree = change.tree
             // Each operation of a list has brought in by its own type, unless the request names one.
-            let type = change.isList ? entry.request.animation?.type : entry.type
+            let asked = change.isList ? entry.request.animation?.type : entry.type
+            let known = scene(entry.scene).storyboard.transitionTypes.map(\.name)
+            let type = asked.flatMap { known.contains($0) ? $0 : nil }
             if change.isAnimated, !(change.isList && type == nil) {
                 for id in change.inserted { tree.nodes[id]?.type = type }
             }
@@ -266,11 +266,19 @@ extension NaiveOracle {
         }
     }
 
+    /// The transition type of a granted transition, if there is something to animate.
+    private func type(of entry: Entry, _ change: NaiveChange?) -> TransitionTypeName? {
+        let request = entry.request
+        guard change?.isAnimated ?? (request.animation != nil || request.isInteractive) else { return nil }
+        let scene = scene(entry.scene)
+        return request.animation?.type ?? change?.type(before: scene.tree) ?? scene.storyboard.defaults.type
+    }
+
     /// What the operations of a list but the last one change; that change, if it is no list.
     private func inPart(_ change: NaiveChange, of entry: Entry) -> NaiveChange {
         guard case .list(let operations)? = entry.request.operation else { return change }
         let scene = scene(entry.scene)
-        let part = scene.tree.outcome(of: .list(operations.dropLast()), segues: scene.segues, reserved: [])
+        let part = scene.outcome(of: .list(operations.dropLast()), reserved: [])
         return if case .done(let part) = part { part } else { NaiveChange(tree: scene.tree) }
     }
 
@@ -312,8 +320,7 @@ extension NaiveOracle {
         line[index].performed = operation
         let entry = line[index]
         guard let change = change(of: entry) else { return }
-        line[index].type =
-            change.isAnimated ? entry.request.animation?.type ?? change.type(before: scene(entry.scene).tree) : nil
+        line[index].type = type(of: entry, change)
         tell(.transition(.updated, id), in: entry.scene)
         tellBeginning(of: change, by: entry)
         tellContention(in: entry.scene)

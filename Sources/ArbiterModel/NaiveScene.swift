@@ -23,6 +23,10 @@ package struct NaiveScene {
         isDeclared ? StoryboardVersion(revision: Revision(rawValue: revision), patches: patches) : nil
     }
 
+    func outcome(of operation: Operation, reserved: Set<ControllerID>) -> NaiveOutcome {
+        tree.outcome(of: operation, segues: segues, reserved: reserved, defaultType: storyboard.defaults.type)
+    }
+
     // MARK: - Patches
 
     /// The storyboard after a patch, without a hierarchy; `nil` if a controller would have a type that is not declared.
@@ -48,6 +52,7 @@ package struct NaiveScene {
         }
         defaults.duration = patch.defaults.duration ?? defaults.duration
         defaults.curve = patch.defaults.curve ?? defaults.curve
+        defaults.type = patch.defaults.type ?? defaults.type
         defaults.lease = patch.defaults.lease ?? defaults.lease
         defaults.scope = patch.defaults.scope ?? defaults.scope
         defaults.priority = patch.defaults.priority ?? defaults.priority

@@ -3,7 +3,9 @@ package import ArbiterCore
 // What operations do to a naive tree, what they lock, and whom they name.
 
 extension NaiveTree {
-    package func outcome(of operation: Operation, segues: [Segue], reserved: Set<ControllerID>) -> NaiveOutcome {
+    package func outcome(
+        of operation: Operation, segues: [Segue], reserved: Set<ControllerID>, defaultType: TransitionTypeName? = nil
+    ) -> NaiveOutcome {
         switch operation {
         case .present(let source, let arrival):
             (source ?? front).map { present(NaiveTree(arrival), from: $0, reserved) } ?? .refused(.unknownController)
@@ -27,7 +29,8 @@ extension NaiveTree {
         case .setRoot(let arrival): setRoot(NaiveTree(arrival), reserved)
         case .segue(let source, let identifier, let destination):
             follow(identifier, to: destination, from: source, segues, reserved)
-        case .list(let operations): outcome(ofEach: operations, segues: segues, reserved: reserved)
+        case .list(let operations):
+            outcome(ofEach: operations, segues: segues, reserved: reserved, defaultType: defaultType)
         }
     }
 }
@@ -218,7 +221,9 @@ extension NaiveTree {
             guard let index = node.children.firstIndex(of: child) else { return .refused(.notAChild) }
             change.tree.nodes[tabs]?.selected = index
         }
-        return change.tree == self ? .nothing : .done(change)
+        guard change.tree != self else { return .nothing }
+        change.selected = change.tree.nodes[tabs].map { $0.children[$0.selected] }
+        return .done(change)
     }
 
     private func setTabs(

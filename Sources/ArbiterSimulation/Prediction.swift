@@ -172,6 +172,7 @@ extension StoryboardPatch {
         if let said = patch.defaults.interruptibility, said.consent == defaults.consent {
             patch.defaults.interruptibility = nil
         }
+        if patch.defaults.type == .some(defaults.type) { patch.defaults.type = nil }
         return patch
     }
 }

@@ -67,7 +67,7 @@ def test_a_command_is_not_run_without_the_lock(tool, wait):
     (["run", "--busy-code", "256", "--", "true"], 64, "--busy-code must be 0 to 255"),
     (["run", "--", "no-such-command"], 127, "No such file or directory"),
     (["run", "--", "/etc/passwd"], 126, "Permission denied"),
-    (["run", "--operation", '{"type":"dismiss","controller":"nobody"}', "--", "true"], 125, "unknown-controller"),
+    (["run", "--operation", '{"type":"dismiss","controller":"nobody"}', "--", "true"], 125, "There is no controller <nobody>"),
     (["run", "--token-file", "/nowhere", "--", "true"], 64, "arbiterctl: /nowhere: No such file or directory\n"),
     (["run", "--token-file", "/dev/null", "--", "true"], 64, "there is no token in it"),
     (["run", "--scope", "nav,", "--", "true"], 64, "--scope has an empty id"),

@@ -16,20 +16,21 @@ package struct OperationPlan: Hashable, Sendable {
     package let appearanceOrder: AppearanceOrder
     /// True for a pop, a dismissal or the selection of a lower tab.
     package let isBackward: Bool
-    /// The transition type of what comes in, or the one by which what leaves came in; the request may name another one.
-    package let type: TransitionTypeName?
+    /// The transition type of what comes in, or the one by which what leaves came in, or else the scene's default; the request may name
+    /// another one.
+    package private(set) var type: TransitionTypeName?
     /// Whether there is something to animate: not if a stack or a list of tabs changes where nobody sees it.
     let isAnimated: Bool
     /// Whether it is that of a list, of which only the net change is told.
     let isNet: Bool
 
-    /// The transition uses the `introTransitionType` of `leaving`, a removed controller, again; without one, that of the topmost arrival
-    /// counts.
+    /// The transition uses the `introTransitionType` of `leaving`, a removed controller, again; without one, that of a `selected`
+    /// tab or of the topmost arrival counts.
     init(
         steps: [Edit], presenter: ControllerID? = nil, inserted: [ControllerID] = [], removed: [ControllerID] = [],
         disappearing: [ControllerID] = [], appearing: [ControllerID] = [],
         appearanceOrder: AppearanceOrder = .goingFirst, isBackward: Bool = false, leaving: Controller? = nil,
-        isAnimated: Bool = true
+        selected: Controller? = nil, isAnimated: Bool = true
     ) {
         self.steps = steps
         self.presenter = presenter
@@ -40,7 +41,7 @@ package struct OperationPlan: Hashable, Sendable {
         self.appearanceOrder = appearanceOrder
         self.isBackward = isBackward
         self.isAnimated = isAnimated
-        type = leaving.map(\.introTransitionType) ?? Self.typeOfArrival(steps)
+        type = leaving.map(\.introTransitionType) ?? selected?.introTransitionType ?? Self.typeOfArrival(steps)
         isNet = false
     }
 
@@ -61,6 +62,14 @@ package struct OperationPlan: Hashable, Sendable {
         type = last.type
         isAnimated = parts.contains(where: \.isAnimated)
         isNet = true
+    }
+
+    /// The same plan; a transition type applies if it has none.
+    func by(default type: TransitionTypeName?) -> OperationPlan {
+        guard let type, self.type == nil else { return self }
+        var plan = self
+        plan.type = type
+        return plan
     }
 
     /// The same plan; what it inserts comes in by its type, if there is something to animate.

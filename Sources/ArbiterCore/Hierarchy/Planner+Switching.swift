@@ -10,7 +10,9 @@ extension Planner {
             steps: [.select(tabs: id, index: index)],
             disappearing: isVisible ? hierarchy.visible(from: tabs[selected]) : [],
             appearing: isVisible ? hierarchy.visible(from: tabs[index]) : [],
-            appearanceOrder: .comingFirst, isBackward: index < selected)
+            appearanceOrder: .comingFirst, isBackward: index < selected,
+            // Earlier rules animated every tab alike.
+            selected: rules > .first ? hierarchy[tabs[index]] : nil)
     }
 
     private func tabs(of id: ControllerID) throws(OperationRefusal) -> (all: [ControllerID], selected: Int) {

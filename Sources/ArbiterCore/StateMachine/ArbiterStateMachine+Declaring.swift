@@ -54,6 +54,7 @@ extension ArbiterStateMachine {
         // Not kept, so that earlier rules know the record.
         if patch.defaults.priority == old.defaults.priority { patch.defaults.priority = nil }
         if patch.defaults.interruptibility?.consent == old.defaults.consent { patch.defaults.interruptibility = nil }
+        if patch.defaults.type == .some(old.defaults.type) { patch.defaults.type = nil }
         let new: Storyboard
         do throws(StoryboardFault) {
             new = try old.changed(by: patch)

@@ -131,6 +131,8 @@ extension Scene {
     ///
     /// - Returns: the change, what it touches, and the waiting transitions that have to be refiled because of it.
     mutating func carryOut(_ plan: OperationPlan, introducedBy type: TransitionTypeName?) -> CarriedOut {
+        // It is that of the grant; by now it may be declared no more.
+        let type = type.flatMap { storyboard.transitionType($0) }?.name
         let edits = plan.isAnimated && !(plan.isNet && type == nil) ? plan.introducing(by: type) : plan.steps
         let touched = storyboard.hierarchy.touched(by: edits)
         // A copy of it makes the next line copy the tree.
@@ -223,7 +225,7 @@ extension Scene {
 
     /// The resolved animation; each value is that of the request, its transition type or the scene's defaults.
     ///
-    /// If the request names no type, the type is that of the controller that is inserted or removed.
+    /// If the request names no type, the type is that of the controller that is inserted, removed or selected, or else the default.
     ///
     /// - Returns: `nil` if there is nothing to animate.
     func animation(
@@ -232,7 +234,7 @@ extension Scene {
         let isAsked = request.animation != nil || request.isInteractive || update != nil
         guard plan?.isAnimated ?? isAsked else { return nil }
         let asked = request.animation ?? AnimationRequest()
-        let type = asked.type ?? plan?.type
+        let type = asked.type ?? (plan.map(\.type) ?? storyboard.defaults.type)
         let known = type.flatMap { storyboard.transitionType($0) }
         let isReversed = asked.isReversed ?? plan?.isBackward ?? false
         return Animation(

@@ -8,12 +8,20 @@ extension Storyboard: BinaryCodable {
         writer.write(defaults.lease)
         // A storyboard that earlier rules know ends with the word.
         guard defaults.neededRules == .second else { return writer.writeWord(defaults.scope) }
-        writer.write(defaults.scope.rawValue + Self.more + (defaults.consent == nil ? "" : Self.more))
+        let more = defaults.type != nil ? 3 : defaults.consent != nil ? 2 : 1
+        writer.write(defaults.scope.rawValue + String(repeating: Self.more, count: more))
         writer.write(defaults.priority)
-        if let consent = defaults.consent { writer.write(consent) }
+        switch more {
+        case 3:
+            writer.write(defaults.consent)
+            writer.write(defaults.type)
+        case 2: if let consent = defaults.consent { writer.write(consent) }
+        default: break
+        }
     }
 
-    /// What follows the last word if a priority comes behind it, and a second time if a consent does too.
+    /// What follows the last word: once if a priority comes behind it, twice if a consent does too, and three times if an optional
+    /// consent and a type do.
     private static let more = "+"
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -25,12 +33,16 @@ extension Storyboard: BinaryCodable {
         let word = try reader.readText()
         let name = word.prefix { String($0) != Self.more }
         let more = word.count - name.count
-        guard let scope = DefaultScope(rawValue: String(name)), more <= 2 else {
+        guard let scope = DefaultScope(rawValue: String(name)), more <= 3 else {
             throw reader.malformed("a default scope")
         }
         defaults.scope = scope
         if more > 0 { defaults.priority = try reader.read() }
-        if more > 1 { defaults.consent = try reader.read() as Consent }
+        if more == 2 { defaults.consent = try reader.read() as Consent }
+        if more == 3 {
+            defaults.consent = try reader.readOptional()
+            defaults.type = try reader.readOptional()
+        }
         do throws(StoryboardFault) {
             try self.init(hierarchy: hierarchy, segues: segues, transitionTypes: types, defaults: defaults)
         } catch {
@@ -137,5 +149,5 @@ extension Storyboard {
 }
 
 extension Storyboard.Defaults {
-    fileprivate var neededRules: Rules { priority == .standard && consent == nil ? .first : .second }
+    fileprivate var neededRules: Rules { priority == .standard && consent == nil && type == nil ? .first : .second }
 }

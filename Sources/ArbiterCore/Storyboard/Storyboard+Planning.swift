@@ -14,6 +14,12 @@ extension Storyboard {
         _ operation: Operation, reserving reserved: Set<ControllerID> = [], under rules: Rules = .newest
     ) throws(OperationRefusal) -> OperationPlan? {
         if case .list(let operations) = operation { return try plan(each: operations, reserving: reserved) }
+        return try planOfOne(operation, reserving: reserved, under: rules)?.by(default: defaults.type)
+    }
+
+    private func planOfOne(
+        _ operation: Operation, reserving reserved: Set<ControllerID>, under rules: Rules
+    ) throws(OperationRefusal) -> OperationPlan? {
         let planner = Planner(hierarchy: hierarchy, reserved: reserved, rules: rules)
         guard let course = try course(of: operation, under: rules) else { return try planner.plan(operation) }
         switch course {

@@ -13,7 +13,7 @@ package struct Storyboard: Hashable, Sendable {
     private let typeIndices: [TransitionTypeName: Int]
 
     /// - Throws: `StoryboardFault` if two segues of one source, or two types, share a name, if there are too many, or
-    ///   if the `introTransitionType` of a controller is not among the types.
+    ///   if the `introTransitionType` of a controller, or the default type, is not among the types.
     package init(
         hierarchy: Hierarchy = Hierarchy(), segues: [Segue] = [], transitionTypes: [TransitionType] = [],
         defaults: Defaults = Defaults()
@@ -35,6 +35,7 @@ package struct Storyboard: Hashable, Sendable {
                 throw .unknownTransitionType(unknown)
             }
         }
+        if let unknown = defaults.type, typeIndices[unknown] == nil { throw .unknownDefaultType(unknown) }
         declaredControllers = segues.reduce(0) { $0 + $1.destination.count }
         guard declaredControllers <= Limits.controllers else { throw .tooManyDestinations }
         self.hierarchy = hierarchy
@@ -71,6 +72,8 @@ package struct Storyboard: Hashable, Sendable {
         /// Within `Limits.animationDurations`.
         package var duration: Duration
         package var curve: AnimationCurve
+        /// The type of an animation for which neither the request nor a controller names one.
+        package var type: TransitionTypeName?
         /// Within `Limits.leaseDurations`.
         package var lease: Duration
         package var scope: DefaultScope
@@ -79,11 +82,12 @@ package struct Storyboard: Hashable, Sendable {
 
         package init(
             duration: Duration = Limits.defaultAnimation, curve: AnimationCurve = .easeInOut,
-            lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene, priority: Priority = .standard,
-            consent: Consent? = nil
+            type: TransitionTypeName? = nil, lease: Duration = Limits.defaultLease, scope: DefaultScope = .scene,
+            priority: Priority = .standard, consent: Consent? = nil
         ) {
             self.duration = duration
             self.curve = curve
+            self.type = type
             self.lease = lease
             self.scope = scope
             self.priority = priority
@@ -157,4 +161,6 @@ package enum StoryboardFault: Error, Hashable, Sendable {
     case duplicateTransitionType(TransitionTypeName)
     /// The `introTransitionType` of a controller is not declared.
     case unknownTransitionType(TransitionTypeName)
+    /// The type of the defaults is not declared.
+    case unknownDefaultType(TransitionTypeName)
 }

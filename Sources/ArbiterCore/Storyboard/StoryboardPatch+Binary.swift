@@ -8,10 +8,12 @@ extension StoryboardPatch: BinaryCodable {
         // A patch that earlier rules know ends with the scope.
         writer.write(
             (defaults.scope == nil ? 0 : Kept.scope) | (defaults.priority == nil ? 0 : Kept.priority)
-                | (defaults.interruptibility == nil ? 0 : Kept.interruptibility))
+                | (defaults.interruptibility == nil ? 0 : Kept.interruptibility)
+                | (defaults.type == nil ? 0 : Kept.type))
         if let scope = defaults.scope { writer.writeWord(scope) }
         if defaults.priority != nil { writer.write(defaults.priority) }
         if let interruptibility = defaults.interruptibility { writer.write(interruptibility) }
+        if let type = defaults.type { writer.write(type) }
     }
 
     /// Which defaults are kept behind the lease, as bits of a byte.
@@ -20,6 +22,8 @@ extension StoryboardPatch: BinaryCodable {
         /// An optional priority.
         static let priority: UInt8 = 2
         static let interruptibility: UInt8 = 4
+        /// An optional type.
+        static let type: UInt8 = 8
     }
 
     package init(from reader: inout BinaryReader) throws(BinaryDecodingError) {
@@ -29,10 +33,11 @@ extension StoryboardPatch: BinaryCodable {
                 duration: try reader.readOptional(), curve: try reader.readOptionalWord(),
                 lease: try reader.readOptional()))
         let kept: UInt8 = try reader.read()
-        guard kept < Kept.interruptibility << 1 else { throw reader.malformed("which defaults change") }
+        guard kept < Kept.type << 1 else { throw reader.malformed("which defaults change") }
         if kept & Kept.scope != 0 { defaults.scope = try reader.readWord() }
         if kept & Kept.priority != 0 { defaults.priority = try reader.readOptional() }
         if kept & Kept.interruptibility != 0 { defaults.interruptibility = try reader.read() as Interruptibility }
+        if kept & Kept.type != 0 { defaults.type = .some(try reader.readOptional()) }
     }
 }
 
@@ -88,7 +93,7 @@ extension StoryboardPatch.TransitionTypeChange: BinaryCodable {
 extension StoryboardPatch {
     /// The oldest rules that know all of it.
     var neededRules: Rules {
-        guard defaults.priority == nil, defaults.interruptibility == nil else { return .second }
+        guard defaults.priority == nil, defaults.interruptibility == nil, defaults.type == nil else { return .second }
         return segues.lazy.map(\.neededRules).max() ?? .first
     }
 }

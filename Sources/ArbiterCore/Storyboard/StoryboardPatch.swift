@@ -53,6 +53,8 @@ package struct StoryboardPatch: Hashable, Sendable {
         /// Within `Limits.animationDurations`.
         package var duration: Duration?
         package var curve: AnimationCurve?
+        /// The new type, or none.
+        package var type: TransitionTypeName??
         /// Within `Limits.leaseDurations`.
         package var lease: Duration?
         package var scope: Storyboard.DefaultScope?
@@ -60,12 +62,13 @@ package struct StoryboardPatch: Hashable, Sendable {
         package var interruptibility: Interruptibility?
 
         package init(
-            duration: Duration? = nil, curve: AnimationCurve? = nil, lease: Duration? = nil,
-            scope: Storyboard.DefaultScope? = nil, priority: Priority? = nil,
+            duration: Duration? = nil, curve: AnimationCurve? = nil, type: TransitionTypeName?? = nil,
+            lease: Duration? = nil, scope: Storyboard.DefaultScope? = nil, priority: Priority? = nil,
             interruptibility: Interruptibility? = nil
         ) {
             self.duration = duration
             self.curve = curve
+            self.type = type
             self.lease = lease
             self.scope = scope
             self.priority = priority
@@ -107,7 +110,8 @@ extension Storyboard {
 
         let defaults = Defaults(
             duration: patch.defaults.duration ?? defaults.duration, curve: patch.defaults.curve ?? defaults.curve,
-            lease: patch.defaults.lease ?? defaults.lease, scope: patch.defaults.scope ?? defaults.scope,
+            type: patch.defaults.type ?? defaults.type, lease: patch.defaults.lease ?? defaults.lease,
+            scope: patch.defaults.scope ?? defaults.scope,
             priority: patch.defaults.priority ?? defaults.priority,
             consent: patch.defaults.interruptibility.map(\.consent) ?? defaults.consent)
         return try Storyboard(hierarchy: hierarchy, segues: segues, transitionTypes: types, defaults: defaults)

@@ -109,7 +109,8 @@ struct StoryboardDraft: Sendable {
                 .map { "segues[\($0)].identifier" }
         case .duplicateTransitionType(let name):
             transitionTypes.lastIndex { $0.name == name }.map { "transitionTypes[\($0)].name" }
-        case .tooManySegues, .tooManyTransitionTypes, .tooManyDestinations, .unknownTransitionType: nil
+        case .tooManySegues, .tooManyTransitionTypes, .tooManyDestinations, .unknownTransitionType, .unknownDefaultType:
+            nil
         }
     }
 
@@ -148,6 +149,7 @@ struct StoryboardDraft: Sendable {
             switch field {
             case "duration": defaults.duration = try value.seconds(field, in: Limits.animationDurations)
             case "curve": defaults.curve = try value.word(field)
+            case "type": defaults.type = try value.name(field)
             case "leaseSeconds": defaults.lease = try value.seconds(field, in: Limits.leaseDurations)
             case "scope": defaults.scope = try value.word(field)
             case "priority": defaults.priority = try value.priority(field)
@@ -205,6 +207,10 @@ extension Problem {
                 .unknownTransitionType,
                 "A controller comes in by \(quoted(name.description)), which is not among the transition types.",
                 field: "transitionTypes")
+        case .unknownDefaultType(let name):
+            self.init(
+                .unknownTransitionType, "The default \(quoted(name.description)) is not among the transition types.",
+                field: "defaults.type")
         }
     }
 }
@@ -226,6 +232,7 @@ extension JSONWriter {
     fileprivate mutating func members(of defaults: Storyboard.Defaults) {
         member("duration", exactly: defaults.duration)
         member("curve", defaults.curve.rawValue)
+        if let type = defaults.type { member("type", type.description) }
         member("leaseSeconds", exactly: defaults.lease)
         member("scope", defaults.scope.rawValue)
         if defaults.priority != .standard { member("priority", defaults.priority.value) }

@@ -83,7 +83,8 @@ struct StoryboardPatchDraft: Sendable {
         let standard = Storyboard.Defaults()
         if try value.isNull() {
             patch.defaults = StoryboardPatch.DefaultsChange(
-                duration: standard.duration, curve: standard.curve, lease: standard.lease, scope: standard.scope,
+                duration: standard.duration, curve: standard.curve, type: .some(nil), lease: standard.lease,
+                scope: standard.scope,
                 priority: standard.priority, interruptibility: .never)
             return
         }
@@ -94,6 +95,7 @@ struct StoryboardPatchDraft: Sendable {
                     try value.isNull()
                     ? standard.duration : try value.seconds(member, in: Limits.animationDurations)
             case "curve": patch.defaults.curve = try value.isNull() ? standard.curve : try value.word(member)
+            case "type": patch.defaults.type = try value.isNull() ? .some(nil) : .some(try value.name(member))
             case "leaseSeconds":
                 patch.defaults.lease =
                     try value.isNull() ? standard.lease : try value.seconds(member, in: Limits.leaseDurations)
@@ -158,6 +160,13 @@ extension JSONWriter {
         object("defaults") { writer in
             if let duration = patch.defaults.duration { writer.member("duration", exactly: duration) }
             if let curve = patch.defaults.curve { writer.member("curve", curve.rawValue) }
+            if let type = patch.defaults.type {
+                if let type {
+                    writer.member("type", type.description)
+                } else {
+                    writer.member(named: "type") { $0.null() }
+                }
+            }
             if let lease = patch.defaults.lease { writer.member("leaseSeconds", exactly: lease) }
             if let scope = patch.defaults.scope { writer.member("scope", scope.rawValue) }
             if let priority = patch.defaults.priority { writer.member("priority", priority.value) }

@@ -31,7 +31,8 @@ extension SplitMix64 {
             TransitionType(name: $0, duration: isOnce(in: 2) ? milliseconds(upTo: 900) : nil, curve: nil)
         }
         let defaults = Storyboard.Defaults(
-            duration: milliseconds(upTo: 700), curve: .linear, lease: .seconds(Int.random(in: 1...12, using: &self)),
+            duration: milliseconds(upTo: 700), curve: .linear,
+            lease: .seconds(Int.random(in: 1...12, using: &self)),
             scope: isOnce(in: 5) ? .scene : .operation, priority: isOnce(in: 6) ? priority() : .standard,
             consent: isOnce(in: 3) ? consent() : nil)
         do throws(StoryboardFault) {
@@ -66,7 +67,12 @@ extension SplitMix64 {
             let type = TransitionType(name: pick(Self.types, or: Self.types[0]), duration: milliseconds(upTo: 900))
             patch.transitionTypes.append(isOnce(in: 3) ? .remove(type.name) : .set(type))
         }
-        if isOnce(in: 4) { patch.defaults.lease = .seconds(Int.random(in: 1...12, using: &self)) }
+        if isOnce(in: 4) {
+            let seconds = Int.random(in: 1...12, using: &self)
+            patch.defaults.lease = .seconds(seconds)
+            // So that histories go on as they did before there were default types, as far as they can.
+            patch.defaults.type = seconds < 5 ? .some(Self.types[0]) : seconds < 9 ? .some(nil) : nil
+        }
         if isOnce(in: 4) { patch.defaults.scope = isOnce(in: 5) ? .scene : .operation }
         if isOnce(in: 8) { patch.defaults.priority = isOnce(in: 2) ? .standard : priority() }
         if isOnce(in: 8) { patch.defaults.interruptibility = interruptibility() }

@@ -53,6 +53,8 @@ package enum SampleHierarchies {
         storyboard(hierarchy: pushed),
         storyboard(defaults: Storyboard.Defaults(priority: Priority(-1_000) ?? .standard)),
         storyboard(defaults: Storyboard.Defaults(consent: Consent(by: .higher, grace: .zero))),
+        storyboard(
+            transitionTypes: [TransitionType(name: type("star"))], defaults: Storyboard.Defaults(type: type("star"))),
     ]
 
     package static let patches: [StoryboardPatch] = [
@@ -71,6 +73,8 @@ package enum SampleHierarchies {
             defaults: StoryboardPatch.DefaultsChange(
                 priority: .standard, interruptibility: .allowed(Consent(by: .equal)))),
         StoryboardPatch(defaults: StoryboardPatch.DefaultsChange(interruptibility: .never)),
+        StoryboardPatch(defaults: StoryboardPatch.DefaultsChange(type: .some(nil))),
+        StoryboardPatch(defaults: StoryboardPatch.DefaultsChange(type: type("star"))),
     ]
 
     package static let requests: [TransitionRequest] =

@@ -17,6 +17,8 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
     var order = AppearanceOrder.goingFirst
     var isBackward = false
     var leaving: String?
+    /// The tab that is selected, by whose type it is shown.
+    var selected: String?
     var isAnimated = true
     /// What it locks.
     var anchor: String?
@@ -27,7 +29,7 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
     func check(segues: [Segue] = [], under rules: Rules = .newest) throws {
         var storyboard = try Storyboard(hierarchy: .outlined(before), segues: segues)
         #expect(storyboard.anchors(of: operation).map(\.description) == anchor.map { [$0] } ?? [])
-        // Each came in by a type of its own, which tells who leaves.
+        // Each came in by a type of its own, which tells who leaves or is selected.
         for controller in storyboard.hierarchy.preorder {
             storyboard.hierarchy.introduce(controller.id, by: TransitionTypeName(controller.id.description))
         }
@@ -46,7 +48,7 @@ struct OperationCase: CustomTestStringConvertible, Sendable {
         #expect(plan.appearing == ids(appearing))
         #expect(plan.appearanceOrder == order)
         #expect(plan.isBackward == isBackward)
-        #expect(plan.type?.description == leaving)
+        #expect(plan.type?.description == leaving ?? selected)
         let (old, new) = (untouched.preorder.map(\.id), storyboard.hierarchy.preorder.map(\.id))
         // A controller may come with the id of one that goes.
         #expect(Set(change.arrived).isSuperset(of: Set(new).subtracting(old)) && new.contains(all: change.arrived))

@@ -6,15 +6,16 @@ struct HierarchySwitchingTests {
     @Test(arguments: [
         OperationCase(
             rule: "a higher tab is forward", before: "tabs{*a nav[b c]}", operation: .select(1),
-            after: "tabs{a *nav[b c]}", disappearing: "a", appearing: "nav c", order: .comingFirst, anchor: "tabs"),
+            after: "tabs{a *nav[b c]}", disappearing: "a", appearing: "nav c", order: .comingFirst, selected: "nav",
+            anchor: "tabs"),
         OperationCase(
             rule: "a lower tab is backward", before: "tabs{a b *c}", operation: .select("b"),
             after: "tabs{a *b c}", disappearing: "c", appearing: "b", order: .comingFirst, isBackward: true,
-            anchor: "tabs"),
+            selected: "b", anchor: "tabs"),
         OperationCase(
             rule: "two tabs to the left", before: "tabs{a b *c}", operation: .select(by: -2),
             after: "tabs{*a b c}", disappearing: "c", appearing: "a", order: .comingFirst, isBackward: true,
-            anchor: "tabs"),
+            selected: "a", anchor: "tabs"),
         OperationCase(rule: "no tab further", before: "tabs{a *b}", operation: .select(by: 0), anchor: "tabs"),
         OperationCase(
             rule: "it is selected already", before: "tabs{a *b}", operation: .select(1), anchor: "tabs"),
@@ -23,7 +24,7 @@ struct HierarchySwitchingTests {
             anchor: "tabs"),
         OperationCase(
             rule: "a selection out of sight tells nobody", before: "tabs{*a b}>login", operation: .select(1),
-            after: "tabs{a *b}>login", order: .comingFirst, anchor: "tabs"),
+            after: "tabs{a *b}>login", order: .comingFirst, selected: "b", anchor: "tabs"),
     ])
     func `select`(row: OperationCase) throws {
         try row.check()

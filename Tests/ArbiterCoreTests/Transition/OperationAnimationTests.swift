@@ -55,6 +55,66 @@ struct OperationAnimationTests {
         }
     }
 
+    @Test func `the default type applies where neither the request nor a controller names one`() throws {
+        var arbiter = Arbiter()
+        let (star, flip) = (try #require(TransitionTypeName("star")), try #require(TransitionTypeName("flip")))
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: .outlined("nav[home]"),
+                transitionTypes: [TransitionType(name: star, duration: .seconds(1)), TransitionType(name: flip)],
+                defaults: Storyboard.Defaults(type: star)))
+        let push = try arbiter.start(OperationTests.request(OperationTests.push("editor")))
+        let animation = arbiter.view(of: push)?.transition.grant?.animation
+        #expect(animation?.type == star && animation?.duration == .seconds(1))
+        try arbiter.end(push)
+        try arbiter.patch(StoryboardPatch(defaults: StoryboardPatch.DefaultsChange(type: flip)))
+        let pop = try arbiter.start(OperationTests.request(.pop(navigation: id("nav"))))
+        #expect(arbiter.view(of: pop)?.transition.grant?.animation?.type == star, "by which it came in")
+        try arbiter.end(pop)
+        let lock = try arbiter.start(TransitionRequest(animation: AnimationRequest(curve: .linear)))
+        #expect(arbiter.view(of: lock)?.transition.grant?.animation?.type == flip)
+    }
+
+    @Test func `a default type that is not declared is refused, and so is to take its declaration away`() throws {
+        var arbiter = Arbiter()
+        let star = try #require(TransitionTypeName("star"))
+        #expect(throws: StoryboardFault.unknownDefaultType(star)) {
+            try Storyboard(defaults: Storyboard.Defaults(type: star))
+        }
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: .outlined("nav[home]"), transitionTypes: [TransitionType(name: star)],
+                defaults: Storyboard.Defaults(type: star)))
+        let remove = StoryboardPatch(transitionTypes: [.remove(star)])
+        #expect(throws: ArbiterError.invalidStoryboard(.unknownDefaultType(star))) { try arbiter.patch(remove) }
+        let push = try arbiter.start(OperationTests.request(OperationTests.push("editor")))
+        var both = remove
+        both.defaults.type = .some(nil)
+        try arbiter.patch(both)
+        try arbiter.end(push)
+        let editor = try arbiter.machine.controller(id("editor"), of: .main)?.controller
+        #expect(editor != nil && editor?.introTransitionType == nil, "what is declared no more is not remembered")
+    }
+
+    @Test func `a tab that is selected comes in by its own type`() throws {
+        var arbiter = Arbiter()
+        let star = try #require(TransitionTypeName("star"))
+        try arbiter.declare(
+            Storyboard(
+                hierarchy: Hierarchy(
+                    root: id("tabs"),
+                    controllers: [
+                        Controller(id: id("tabs"), content: .tabs([id("a"), id("b")], selected: 0)),
+                        Controller(id: id("a")), Controller(id: id("b"), introTransitionType: star),
+                    ]), transitionTypes: [TransitionType(name: star)]))
+        for (tab, expected) in [("b", star), ("a", nil)] {
+            let select = try arbiter.start(OperationTests.request(.select(tabs: id("tabs"), .controller(id(tab)))))
+            let animation = arbiter.view(of: select)?.transition.grant?.animation
+            #expect(animation?.type == expected && animation?.isReversed == (tab == "a"))
+            try arbiter.end(select)
+        }
+    }
+
     @Test func `a controller with an unknown transition type is refused by start and serialize`() throws {
         var arbiter = Arbiter()
         try arbiter.declare("nav[home]")
