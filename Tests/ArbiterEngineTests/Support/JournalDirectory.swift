@@ -42,6 +42,11 @@ struct JournalDirectory {
         _ = try journal.contents()
         let commits = Commits(of: journal)
         for (index, record) in records.enumerated() {
+            if index % recordsInGroup == 0 {
+                // While it commits, it takes what comes as a group of its own.
+                let isIdle = eventually { !journal.state.withLock { $0.isCommitting } }
+                guard isIdle else { throw Commits.TimedOut() }
+            }
             _ = journal.append(record)
             guard (index + 1) % recordsInGroup == 0 || index + 1 == records.count else { continue }
             journal.flush()
