@@ -25,12 +25,12 @@ extension TransitionRequest {
 
 extension TransitionRequest {
     /// - Throws: `invalid-field` if it has something that a shared one, or one that is to get any of several names, cannot have.
-    func checkMode() throws(Problem) {
+    func checkMode(operationField: String?) throws(Problem) {
         let isAny = if case .anyOf? = scope { true } else { false }
         let isShared = mode == .shared
         guard isAny || isShared else { return }
         let unfit: [(field: String, isGiven: Bool)] = [
-            (operation?.type == nil ? "operations" : "operation", operation != nil),
+            (operationField ?? "operation", operation != nil),
             ("interactive", isShared && isInteractive),
             ("participants", isShared && !participants.isEmpty),
             ("whenBusy", isAny && interrupts),

@@ -43,7 +43,7 @@ struct AskedTransition: Sendable {
         if request.scope == .operation, request.operation == nil {
             throw .invalid("scope", "can be \"operation\" only where there is an operation")
         }
-        try request.checkMode()
+        try request.checkMode(operationField: operation.field)
         if request.unmet == .wait, request.queue == nil { throw Problem.missing("queueSeconds") }
         try call.permission.check(request.scene)
         try call.permission.check(request.priority)
@@ -64,7 +64,7 @@ struct AskedTransition: Sendable {
 /// What a request does to the hierarchy: `operation`, or several as `operations`.
 struct AskedOperation {
     private(set) var value: Operation?
-    private var field: String?
+    private(set) var field: String?
 
     /// - Throws: a problem that names the field.
     mutating func read(_ field: String, from reader: inout JSONReader) throws(Problem) {
